@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Any
 
 from krm_function.contrast.gpus import asked_gpus
-from krm_function.findings import Finding, Path, finding
+from krm_function.findings import Finding, Path
 from krm_function.kubernetes.objects import fits
 from krm_function.policy.expansion import FIELDS
-from krm_function.policy.pod_metadata import PodMetadata
+from krm_function.policy.pod_metadata import PodMetadata, problem
 
 # --- The variables that steer a program before its own code runs, or whose host it trusts; none of them may be open
 #
@@ -196,8 +196,7 @@ def steering_problem(name: str, value: str, pod: PodMetadata, at: Path) -> Findi
         chosen = next((token for token in tokens if _is_name(token, pod)), None)
     if chosen is None:
         return None
-    where = pod.spec_path + at
-    return finding("CC0680", pod.ref, where, variable=name, value=_describe(chosen), what=program)
+    return problem(pod, at, "CC0680", variable=name, value=_describe(chosen), what=program)
 
 
 def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Iterator[Finding]:
@@ -212,7 +211,7 @@ def command_problems(words: Sequence[tuple[str, Path]], pod: PodMetadata) -> Ite
             token = _find_choice(pieces, pod) if program in _STARTERS else "" if program else pieces[1]
             if token:
                 code = "CC0681.code" if program else "CC0681.program"
-                yield finding(code, pod.ref, pod.spec_path + at, value=_describe(token))
+                yield problem(pod, at, code, value=_describe(token))
         if not text.startswith("-"):
             program = _program_name(text)
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from krm_function.config.references import References, Undecodable
-from krm_function.findings import Cause, Finding, Path, finding, has_errors
+from krm_function.findings import Cause, Finding, Path, has_errors
 from krm_function.kubernetes.workload import INITDATA
 from krm_function.policy.expansion import (
     EXTERNAL,
@@ -59,6 +60,17 @@ class _Context(NamedTuple):
     container: Mapping[str, Any]
     image: Mapping[str, Any]
 
+    @cached_property
+    def named_only(self) -> bool:
+        """Whether only a variable that the configuration names may be open."""
+        from krm_function.policy.chosen_programs import reads_code_from_variables
+
+        return reads_code_from_variables(self.container, self.image)
+
+    def report(self, at: Path, code: str, *, of: str = "", **values: Any) -> None:
+        """Append a finding, made as by `problem`."""
+        self.findings.append(problem(self.pod, at, code, of=of, **values))
+
 
 def environment(
     container: Mapping[str, Any],
@@ -80,7 +92,7 @@ def environment(
         entry_path = (*at, "env", index)
         name = entry["name"]
         if not name or "=" in name or "\0" in name:
-            findings.append(problem(pod, (*entry_path, "name"), "CC0604.variable"))
+            context.report((*entry_path, "name"), "CC0604.variable")
             continue
         value = _entry_value(context, entry, values, entry_path)
         if value is not None:
@@ -117,7 +129,7 @@ def _entry_value(context: _Context, entry: Mapping[str, Any], variables: Mapping
         return str(source[WRITTEN])
     if source.get("resourceFieldRef") is not None:
         return token_marker("resource-field")
-    context.findings.append(problem(context.pod, at, "CC0604.source"))
+    context.report(at, "CC0604.source")
     return None
 
 
@@ -128,8 +140,7 @@ def _check_name(context: _Context, name: str, source: Mapping[str, Any], at: Pat
     program = steered_by(name)
     if program:
         kind = "Secret" if source.get("secretKeyRef") or source.get("secretRef") else "ConfigMap"
-        where = context.pod.spec_path + at
-        context.findings.append(finding("CC0670", context.pod.ref, where, variable=name, kind=kind, what=program))
+        context.report(at, "CC0670", variable=name, kind=kind, what=program)
 
 
 def _check_value(context: _Context, name: str, value: str, at: Path) -> None:
@@ -156,8 +167,7 @@ def _value_of_key(context: _Context, selector: Mapping[str, Any], kind: str, var
     if value is not None:
         has_no_tokens((value,), context.pod, at, context.findings)
     elif not selector.get("optional"):
-        where = context.pod.spec_path + at
-        context.findings.append(finding("CC0603", context.pod.ref, where, kind=kind, name=name, key=key))
+        context.report(at, "CC0603", kind=kind, name=name, key=key)
     return value
 
 
@@ -189,11 +199,10 @@ def _find_opened_keys(
     """Load the module of `opened_keys` only if the configuration opens anything."""
     if not context.references.external:
         return None
-    from krm_function.policy.chosen_programs import reads_code_from_variables
     from krm_function.policy.open_variables import opened_keys
 
-    named_only = reads_code_from_variables(context.container, context.image)
-    return opened_keys(context.references, context.pod.namespace, kind, name, key, variable, named_only=named_only)
+    references, namespace = context.references, context.pod.namespace
+    return opened_keys(references, namespace, kind, name, key, variable, named_only=context.named_only)
 
 
 def _report_uncovered(
@@ -201,9 +210,8 @@ def _report_uncovered(
 ) -> None:
     """Append CC0672, except for an optional reference to one key, which the kubelet omits."""
     if not selector.get("optional") or cause.code == "CC0672.keys":
-        where, name = context.pod.spec_path + at, selector["name"]
         cause = must_not_open(variable, context.container) or cause
-        context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
+        context.report(at, cause.code, kind=kind, name=selector["name"], **cause.values)
 
 
 def must_not_open(variable: str, container: Mapping[str, Any]) -> Cause | None:
@@ -227,17 +235,16 @@ def _find_pairs(
     try:
         pairs = context.references.find(kind, context.pod.namespace, name, context.pod.hook)
     except Undecodable as error:
-        context.findings.append(problem(context.pod, at, error.code, of=f"{kind} {name}", key=error.key))
+        context.report(at, error.code, of=f"{kind} {name}", key=error.key)
         return None
-    where = context.pod.spec_path + at
     if context.references.is_late(kind, context.pod.namespace, name, context.pod.hook):
-        late = finding("CC0685", context.pod.ref, where, kind=kind, name=name, moment=context.pod.hook.early)
+        late = problem(context.pod, at, "CC0685", kind=kind, name=name, moment=context.pod.hook.early)
         if all(reported.message != late.message for reported in context.findings):
             context.findings.append(late)
     if pairs is None and not selector.get("optional"):
         closed = must_not_open(variable, context.container) if context.references.openable else Cause("CC0602.closed")
         cause = closed or Cause("CC0602.open")
-        context.findings.append(finding(cause.code, context.pod.ref, where, kind=kind, name=name, **cause.values))
+        context.report(at, cause.code, kind=kind, name=name, **cause.values)
     return pairs
 
 
@@ -247,40 +254,35 @@ def _value_of_field(context: _Context, field_path: str, at: Path) -> str | None:
     if token:
         return token_marker(token)
     quoted_key = re.match(QUOTED_KEY, field_path)
+    field, key = quoted_key.groups() if quoted_key else ("", "")
     value: Any = None
-    if quoted_key and (quoted_key[1], quoted_key[2]) in pod.controlled:
-        return pod.controlled[quoted_key[1], quoted_key[2]]
+    if (field, key) in pod.controlled:
+        return pod.controlled[field, key]
     if field_path == "metadata.namespace":
         value = pod.namespace
         if not value:
             return token_marker("sandbox-namespace")
     elif field_path == "spec.serviceAccountName":
         value = pod.service_account
-    elif (
-        quoted_key
-        and quoted_key[1] == "annotations"
-        and quoted_key[2] != INITDATA
-        and not is_bookkeeping(quoted_key[2])
-    ):
-        value = pod.annotations.get(quoted_key[2])
-        written = controlled_text(pod, INDEX) if quoted_key[2] == INDEX else None
+    elif field == "annotations" and key != INITDATA and not is_bookkeeping(key):
+        value = pod.annotations.get(key)
+        written = controlled_text(pod, INDEX) if key == INDEX else None
         if value is None and written:
             return written
         if value is None:
             # the kubelet's value for it, unless the running pod is annotated
-            where = pod.spec_path + at
-            context.findings.append(finding("CC0682", pod.ref, where, key=quoted_key[2]))
+            context.report(at, "CC0682", key=key)
             return ""
-    elif quoted_key and quoted_key[1] == "labels":
-        value = pod.labels.get(quoted_key[2])
-        written = controlled_text(pod, quoted_key[2])
+    elif field == "labels":
+        value = pod.labels.get(key)
+        written = controlled_text(pod, key)
         if value is None and written:
             return written
         if not isinstance(value, str):
-            context.findings.append(problem(pod, at, "CC0604.label"))
+            context.report(at, "CC0604.label")
             return None
     else:
-        context.findings.append(problem(pod, at, "CC0601.field-path", field_path=field_path))
+        context.report(at, "CC0601.field-path", field_path=field_path)
         return None
     has_no_tokens((value,), pod, at, context.findings)
     return str(value)

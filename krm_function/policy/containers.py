@@ -6,7 +6,7 @@ from typing import Any
 
 from krm_function.config.image_lock import ImageFacts
 from krm_function.config.references import References
-from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.findings import Finding, Path, dotted
 from krm_function.policy.container_process import (
     Process,
     capabilities,
@@ -115,7 +115,7 @@ def _find_unbound_values(env: Sequence[str], args: Sequence[str], pod: PodMetada
     texts = [(variable.partition("=")[0], variable.partition("=")[2], "sandbox-namespace") for variable in env]
     texts += [("an argument", argument, "sandbox-name") for argument in args]
     return [
-        finding("CC0640", pod.ref, pod.spec_path + at, container=dotted(at), what=place, token=token[0])
+        problem(pod, at, "CC0640", container=dotted(at), what=place, token=token[0])
         for place, text, exact in texts
         for token in _TOKEN.finditer(text)
         if token[0] == _UNKNOWN or (token[1] != exact and token[0] != text)
@@ -236,7 +236,7 @@ def _workload_container_policy(
     annotations = _merge_annotations(pod, template["Annotations"])
     reference = container["image"]
     if settings.profile.binds_images and not is_pinned(reference):
-        findings.append(finding(unpinned(reference), pod.ref, (*pod.spec_path, *at, "image"), image=reference))
+        findings.append(problem(pod, (*at, "image"), unpinned(reference), image=reference))
     name = reference if ":" in reference else f"{reference}:latest"
     annotations.setdefault("io.kubernetes.cri.image-name", name)
     annotations["io.kubernetes.cri.sandbox-namespace"] = pod.namespace

@@ -7,7 +7,7 @@ from typing import Any
 from krm_function.contrast.gpus import gpu_name
 from krm_function.contrast.injected import IMAGE_STORE
 from krm_function.contrast.owned import CONTAINERS
-from krm_function.findings import Cause, Finding, Path, dotted, finding
+from krm_function.findings import Cause, Finding, Path, dotted
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.policy.initdata import container_name
 from krm_function.policy.pod_metadata import QUOTED_KEY, PodMetadata, escape_regex, is_bookkeeping, problem
@@ -72,13 +72,11 @@ def volumes(
                     out.append(alternatives)
                 else:
                     field, cause = alternatives
-                    findings.append(
-                        problem(pod, (*mount_path, field) if field else mount_path, cause.code, **cause.values)
-                    )
+                    field_path = (*mount_path, field) if field else mount_path
+                    findings.append(problem(pod, field_path, cause.code, **cause.values))
     for index, entry in volume_mounts:
         if entry["name"] not in volumes_by_name:
-            mount_path = (*at, "volumeMounts", index, "name")
-            findings.append(problem(pod, mount_path, "CC0604.volume"))
+            findings.append(problem(pod, (*at, "volumeMounts", index, "name"), "CC0604.volume"))
     return out, storages
 
 
@@ -88,7 +86,7 @@ def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
     if not mounted:
         return []
     paths: dict[str, Path] = {
-        volume["name"]: (*pod.spec_path, "volumes", index) for index, volume in enumerate(pod.spec.get("volumes") or ())
+        volume["name"]: ("volumes", index) for index, volume in enumerate(pod.spec.get("volumes") or ())
     }
     out = []
     for name, volume in _volumes_by_name(pod).items():
@@ -96,7 +94,7 @@ def host_visible_volumes(pod: PodMetadata) -> list[Finding]:
         if source == "hostPath" and in_the_vm(volume[source]["path"]):
             continue
         if name in mounted and source != "emptyDir" and source not in FILES:
-            out.append(finding("CC0630", pod.ref, paths.get(name, pod.spec_path), volume=name, source=source))
+            out.append(problem(pod, paths.get(name, ()), "CC0630", volume=name, source=source))
     return out
 
 
@@ -146,11 +144,8 @@ def _mount_volume(
     if source == "hostPath" and not _is_plain_path(source_fields["path"]):
         return "", Cause("CC0604.host-path")
     if source == "hostPath" and in_the_vm(source_fields["path"]):
-        return (
-            (part, Cause("CC0604.part-in-vm"))
-            if part
-            else [mount(path, source_fields["path"].rstrip("/"), "bind", options)]
-        )
+        in_guest = mount(path, source_fields["path"].rstrip("/"), "bind", options)
+        return (part, Cause("CC0604.part-in-vm")) if part else [in_guest]
     if _volume_mode(volume, source_fields) == "Block":
         return "", Cause("CC0604.block")
     return [mount(path, f"$(sfprefix){escape_regex(base)}$", "bind", options)]
@@ -167,14 +162,8 @@ def _find_wrong_field(volume: Json, entry: Json, pod: PodMetadata) -> Wrong | No
     if len(sources) > 1:
         return "", Cause("CC0601.sources", {"sources": ", ".join(sources)})
     source = _volume_kind(volume)
-    unstable = next(
-        (
-            field_path
-            for field_path in _downward_fields(source, volume.get(source) or {})
-            if _is_unstable(field_path, pod)
-        ),
-        None,
-    )
+    fields = _downward_fields(source, volume.get(source) or {})
+    unstable = next((field_path for field_path in fields if _is_unstable(field_path, pod)), None)
     return ("", Cause("CC0601.field-path", {"field_path": unstable})) if unstable else None
 
 
@@ -338,10 +327,8 @@ def _uncovered_image_volumes(
     names = {volume["name"] for volume in pod.spec.get("volumes") or ()}
     mounted = {entry["mountPath"] for entry in container.get("volumeMounts") or () if entry["name"] in names}
     for path in sorted(set(declared) - mounted):
-        image_path = (*pod.spec_path, *at, "image")
-        yield finding(
-            "CC0643", pod.ref, image_path, image=container.get("image", ""), volume=path, container=dotted(at)
-        )
+        values = {"image": container.get("image", ""), "volume": path, "container": dotted(at)}
+        yield problem(pod, (*at, "image"), "CC0643", **values)
 
 
 def _add_image_volumes(
@@ -429,19 +416,20 @@ def devices(
     volumes = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
     paths = []
     for index, entry in enumerate(container.get("volumeDevices") or ()):
-        device_path = (*at, "volumeDevices", index)
         path, name = entry["devicePath"], entry["name"]
-        fault = None
+        volume = {"persistentVolumeClaim": {}} if name in pod.claim_templates else volumes.get(name)
+        code = ""
         if path.startswith(prefix):
-            fault = ("devicePath", "CC0604.device-gpu")
+            code = "CC0604.device-gpu"
         elif not path.startswith("/"):
-            fault = ("devicePath", "CC0604.device-path")
-        elif name not in volumes and name not in pod.claim_templates:
-            fault = ("name", "CC0604.volume")
-        elif name not in pod.claim_templates and not any(volumes[name].get(source) is not None for source in _BLOCK):
-            fault = ("name", "CC0604.no-device")
-        if fault:
-            findings.append(problem(pod, (*device_path, fault[0]), fault[1], prefix=prefix))
+            code = "CC0604.device-path"
+        elif volume is None:
+            code = "CC0604.volume"
+        elif not any(volume.get(source) is not None for source in _BLOCK):
+            code = "CC0604.no-device"
+        if code:
+            field = "devicePath" if code.startswith("CC0604.device") else "name"
+            findings.append(problem(pod, (*at, "volumeDevices", index, field), code, prefix=prefix))
         paths.append(path)
     return paths, _count_gpus(container, pod, settings, at, findings), findings
 
@@ -453,23 +441,21 @@ def _count_gpus(
     limits = (container.get("resources") or {}).get("limits") or {}
     count = 0
     keys = settings.devices["vfio"]["nvidia"]["pgpu_resource_keys"]
-    for key in limits:
-        if "/" in key and not gpu_name(key, tuple(keys)):  # check_gpus and resolve report GPUs
-            limit_path = (*pod.spec_path, *at, "resources", "limits", key)
-            findings.append(finding("CC0631", pod.ref, limit_path, resource=key))
+    findings += [
+        problem(pod, (*at, "resources", "limits", key), "CC0631", resource=key)
+        for key in limits
+        if "/" in key and not gpu_name(key, tuple(keys))  # check_gpus and resolve report GPUs
+    ]
     for key in keys:
         value = limits.get(key)
         if value is None:
             continue
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+            value = int(value)
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
             count += value
-        elif (
-            isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10 and int(value) <= MOST
-        ):
-            count += int(value)
         else:
-            limit_path = (*at, "resources", "limits", key)
-            findings.append(problem(pod, limit_path, "CC0604.gpus"))
+            findings.append(problem(pod, (*at, "resources", "limits", key), "CC0604.gpus"))
     return count
 
 
@@ -535,18 +521,19 @@ def share_gpus(containers: list[VisibleGpus], pod: PodMetadata, settings: Settin
     for container in containers:
         if container.name in INJECTED:
             continue
-        at = pod.spec_path + container.at
+        code = ""
         if container.value is None:
-            findings += [finding("CC0418", pod.ref, at, container=container.name)] if container.asks else []
+            code = "CC0418" if container.asks else ""
         elif "\0" in container.value:
-            findings.append(finding("CC0632", pod.ref, at, container=container.name))
+            code = "CC0632"
         elif f"{VARIABLE}={container.value}" == ALL:
             announce_gpus(container.policy, settings)
             process = container.policy["OCI"]["Process"]
             # the process has the pod's value where the image has another
             process["Env"] = [text for text in process["Env"] if text == ALL or not text.startswith(f"{VARIABLE}=")]
         elif container.asks:
-            findings.append(finding("CC0419", pod.ref, at, container=container.name))
+            code = "CC0419"
+        findings += [problem(pod, container.at, code, container=container.name)] if code else []
     return findings
 
 

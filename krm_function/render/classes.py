@@ -1,7 +1,6 @@
 """Runtime classes: placeholders, scheduling, the RuntimeClass objects, and the pods' agreement with them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from krm_function.config.collect import Config
@@ -36,6 +35,7 @@ from krm_function.kubernetes.runtime_classes import (
 )
 from krm_function.kubernetes.workload import EMITTED, RESOURCE_POLICY, Draft, Workload
 from krm_function.record import NamedTuple
+from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT, apply
 from krm_function.text.parse import read_value
 
@@ -217,16 +217,13 @@ def find_removed_scheduling(resource: Resource, source: Resource) -> Iterator[Fi
 # docs/facts/kubernetes.md#runtimeclass-admission, docs/facts/helm.md#objects.
 
 
-NO_CLASSES: Mapping[str, RuntimeClass] = MappingProxyType({})
-
-
 class RuntimeClasses(NamedTuple):
     """The classes that pods are checked against, by name; the edits of their objects; the objects to add.
 
     edits: each with the position of its resource.
     """
 
-    classes: Mapping[str, RuntimeClass] = NO_CLASSES
+    classes: Mapping[str, RuntimeClass] = EMPTY
     edits: Sequence[tuple[int, ObjectEdits]] = ()
     added: tuple[dict[str, Any], ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -268,14 +265,14 @@ def complete_classes(
         facts, scheduling = release.platforms[platform], options.scheduling.get(platform, Scheduling())
         edits, problems = _fill(item, platform, scheduling)
         value = apply(mapping(item.value), [edit.change for edit in edits])
-        parsed = parse_runtime_class_object(value)
+        runtime_class = parse_runtime_class_object(value).runtime_class
         problems += [
             *_find_problems(item.ref, item.root, value),
             *_find_release_conflicts(item, facts),
-            *_find_deprecated_labels(item.ref, parsed[0]),
+            *_find_deprecated_labels(item.ref, runtime_class),
         ]
         findings += problems
-        classes.setdefault(item.ref.name, parsed.runtime_class)
+        classes.setdefault(item.ref.name, runtime_class)
         if edits and not has_errors(problems):
             absolute = tuple(edit._replace(path=item.root + edit.path) for edit in edits)
             filled.append((item.resource.position, ObjectEdits(item.root, item.ref, absolute)))

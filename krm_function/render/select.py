@@ -8,7 +8,7 @@ from krm_function.config.generate import Generate, WorkloadEntry, naming
 from krm_function.contrast.platforms import FIELD, Platform, is_contrast_name, parse_runtime_class
 from krm_function.findings import Finding, Path, Ref, finding, has_errors
 from krm_function.kubernetes.kinds import CATALOGUED, EDITED, KINDS
-from krm_function.kubernetes.objects import Controller, controller_of, dig, hook_of, listed, objects, reference
+from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, dig, hook_of, listed, objects, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Copy, Edit, ObjectAt, Resource
 from krm_function.kubernetes.workload import Workload, workloads_of
@@ -306,7 +306,8 @@ def choose_all(
     findings += [
         problem for template in originals if not template.object for problem in _check_version(template.ref, generate)
     ]
-    findings += [problem for copy in copies for problem in _check_named_copy(copy, generate)]
+    # an object that claims a controller, to be left alone
+    findings += [problem for copy in copies if is_confidential(copy.ref, generate) for problem in _check_owner(copy)]
     refs = [template.ref for template in (*workloads, *skipped)]
     if any(
         isinstance(entry, str) or entry.kind not in KINDS or entry.kind in CATALOGUED for entry in generate.workloads
@@ -324,14 +325,6 @@ def choose_all(
         findings += find_idle_entries(refs, generate)
     ordered = sorted((*workloads, *chosen.confidential), key=lambda workload: (*workload.place, workload.template))
     return Selection(tuple(ordered), tuple(plain), tuple(findings))
-
-
-def _check_named_copy(workload: Workload, generate: Generate) -> Iterator[Finding]:
-    """Yield CC0220 if an entry names an object that a controller made, or that claims so to be left alone."""
-    owner = controller_of(workload.object)
-    if owner is not None and is_confidential(workload.ref, generate):
-        path = (*workload.root, "metadata", "ownerReferences")
-        yield workload.placed(finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name))
 
 
 def _check_version(ref: Ref, generate: Generate) -> Iterator[Finding]:
@@ -405,7 +398,7 @@ def select_all(
         skipped += [workload._replace(skipped=_describe_copy(copy), owned=True) for workload, copy in copied if copy]
         workloads = [workload for workload, copy in copied if not copy]
     else:
-        findings += [workload.placed(problem) for workload in workloads for problem in _check_owner(workload)]
+        findings += [problem for workload in workloads for problem in _check_owner(workload)]
     skipped += _list_foreign_pods(resources, config.generate if config else None)
     unsealable: tuple[Finding, ...] = ()
     if not has_errors(read_findings):  # otherwise this would repeat them
@@ -434,11 +427,11 @@ def _find_copy_of(workload: Workload) -> Copy | None:
 
 
 def _check_owner(workload: Workload) -> Iterator[Finding]:
-    """Return CC0220 for a workload that a controller owns: its pods would be sealed, and run as something else."""
+    """Yield CC0220 for a workload that a controller owns: its pods would be sealed, and run as something else."""
     owner = controller_of(workload.object)
     if owner is not None:
-        path = (*workload.root, "metadata", "ownerReferences")
-        yield finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name)
+        path = (*workload.root, "metadata", OWNERS)
+        yield workload.placed(finding("CC0220", workload.ref, path, kind=owner.kind, name=owner.name))
 
 
 def _describe_copy(copy: Copy) -> str:

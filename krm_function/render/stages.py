@@ -186,8 +186,7 @@ def _find_entry(
 def _make_annotations(entry: Mapping[str, Any], product: str, vcpus: int) -> dict[str, str]:
     policy = guest_policy(mapping(entry.get("GuestPolicy")))
     block, auth = _make_block_and_auth(entry["TrustedMeasurement"], entry["APEIP"], product, vcpus, policy)
-    values = (block, auth, str(policy))
-    return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, values, strict=True)}
+    return {f"{key}_{product}": value for key, value in zip(ID_BLOCKS, (block, auth, str(policy)), strict=True)}
 
 
 @cache
@@ -232,8 +231,7 @@ def resolve_workload(workload: Workload, config: Config, without: Collection[str
     """
     generate = config.generate
     workload = set_namespace(workload, generate.namespace)
-    workload = _move_annotations(_set_configured_class(workload, generate), generate)
-    workload = _raise_vcpus(workload, generate)
+    workload = _apply_choices(workload, generate)
     platform, outcome = resolve(workload, config.release, generate.platform)
     count = vcpus(workload)
     workload = workload._replace(
@@ -247,29 +245,21 @@ def resolve_workload(workload: Workload, config: Config, without: Collection[str
     return apply_outcome(workload, Outcome(() if has_errors(findings) else outcome.edits, findings))
 
 
-def _set_configured_class(workload: Workload, generate: Generate) -> Workload:
-    """Write the class into a workload that `spec.workloads` names, and a note for the plan."""
-    if not generate.workloads:
-        return workload
-    from krm_function.render.select import note_entries, write_class
+def _apply_choices(workload: Workload, generate: Generate) -> Workload:
+    """Write the class of `spec.workloads`, with a note for the plan; move annotations; raise the number of vCPUs."""
+    if generate.workloads:
+        from krm_function.render.select import note_entries, write_class
 
-    return write_class(workload, generate)._replace(notes=note_entries(workload, generate))
+        workload = write_class(workload, generate)._replace(notes=note_entries(workload, generate))
+    if generate.object_annotations == "move":
+        from krm_function.adapt.moved_annotations import move_annotations
 
+        workload = workload.after(move_annotations(workload))
+    if generate.vcpus:
+        from krm_function.adapt.least_vcpus import least_vcpus
 
-def _move_annotations(workload: Workload, generate: Generate) -> Workload:
-    if generate.object_annotations != "move":
-        return workload
-    from krm_function.adapt.moved_annotations import move_annotations
-
-    return workload.after(move_annotations(workload))
-
-
-def _raise_vcpus(workload: Workload, generate: Generate) -> Workload:
-    if not generate.vcpus:
-        return workload
-    from krm_function.adapt.least_vcpus import least_vcpus
-
-    return workload.after(least_vcpus(workload, generate.vcpus))
+        workload = workload.after(least_vcpus(workload, generate.vcpus))
+    return workload
 
 
 def _note_templates(workload: Workload, generate: Generate) -> tuple[str, ...]:
@@ -348,9 +338,10 @@ def measure_all(workloads: Iterable[Workload], values: ReferenceValues, release:
 def _check_rtmr0(workload: Workload, release: Release) -> tuple[Finding, ...]:
     """Return CC0609 if no reference value covers VMs of this size."""
     platform = PLATFORMS.get(workload.platform)
-    if platform is None or not platform.rtmr0_by_vcpus or not workload.vcpus or platform.name not in release.platforms:
+    if platform is None or not platform.rtmr0_by_vcpus or not workload.vcpus:
         return ()
-    if str(workload.vcpus) in release.platforms[platform.name].rtmr0_by_vcpu:
+    facts = release.platforms.get(platform.name)
+    if facts is None or str(workload.vcpus) in facts.rtmr0_by_vcpu:
         return ()
     size = vcpus_text(workload.vcpus)
     return (finding("CC0609", workload.ref, workload.spec_path, vcpus=size, platform=platform.name),)
