@@ -22,7 +22,7 @@ from krm_function.policy.controllers import controller_findings, without_control
 from krm_function.policy.initdata import decode_toml, digest, from_annotation, read_policy_data, unreadable
 from krm_function.policy.made_pod import allowed_names, name_difference, refused_name
 from krm_function.policy.open_guest import opening_findings
-from krm_function.policy.open_variables import open_findings, open_variables, unbound_findings, unbound_values
+from krm_function.policy.open_variables import open_findings, open_variables, unbound_values
 from krm_function.policy.rules import profile_of_data, profile_of_rules
 from krm_function.record import NamedTuple
 from krm_function.render.classes import check_daemon_set, schedule
@@ -148,7 +148,7 @@ def check_workload(workload: Workload, references: References) -> Checked:
         changed.append("policy profile (its rules and its data disagree)")
     opened = (
         *open_findings(workload, open_variables(sealed, workload, references)),
-        *unbound_findings(workload, unbound_values(sealed)),
+        *open_findings(workload, unbound_values(sealed), "CC0683"),
         *opening_findings(workload, sealed, initdata.data, own_rules=not profile),
         *controller_findings(workload, written_by_controller(workload)),
     )

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from krm_function.contrast.owned import is_injected
 from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.kubernetes.kinds import LIMITING
 from krm_function.kubernetes.objects import dig, listed, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.quantity import nano
@@ -19,12 +20,9 @@ from krm_function.text.changes import Change, apply
 # for a workload without one.
 
 
-KINDS = ("Namespace", "ResourceQuota", "LimitRange")
-
-
 def namespace_objects(resources: Sequence[Resource]) -> list[ObjectAt]:
     """Return them, without unreadable documents, which the render reports."""
-    return [item for item in objects_of(resources, (*KINDS, "List"), *KINDS) if item.ref.api_version == "v1"]
+    return [item for item in objects_of(resources, (*LIMITING, "List"), *LIMITING) if item.ref.api_version == "v1"]
 
 
 def _namespace_of(limit: ObjectAt) -> str:

@@ -20,6 +20,8 @@ KINDS: dict[str, tuple[str, Pattern, *tuple[Pattern, ...]]] = {
     "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template")),
 }
 
+LIMITING = ("Namespace", "ResourceQuota", "LimitRange")  # of v1: what they say limits the pods of a namespace
+
 # kind -> groups with a file of the catalogue that locates its pods; the file has the name of the group
 CATALOGUED: dict[str, tuple[str, ...]] = {
     "CloneSet": ("apps.kruise.io",),

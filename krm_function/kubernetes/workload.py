@@ -32,6 +32,12 @@ RESOURCE_POLICY = "helm.sh/resource-policy"  # `keep`: Helm never deletes it (do
 EMITTED = "contrast-krm.dev/emitted"  # on objects that a render adds and uninject removes
 
 
+def is_not_applied(value: Any) -> bool:
+    """Tell whether an object is local to the package, or was added by a render, which the next one makes again."""
+    annotations = mapping(dig(value, ("metadata", "annotations")))
+    return annotations.get(LOCAL_CONFIG) == "true" or EMITTED in annotations
+
+
 class PodContainer(NamedTuple):
     """A container and its position: `field` is initContainers or containers, `path` starts at the document."""
 

@@ -139,12 +139,7 @@ def sources_of(container: Any, variables: Sequence[str], references: References,
 
 def open_names(container: Any) -> list[str]:
     """Return the names of the open variables of one container of policy data, of any shape."""
-    entries = dig(container, ("OCI", "Process", "Env"))
-    return [
-        entry.removesuffix(f"={OPEN}")
-        for entry in (entries if isinstance(entries, list) else ())
-        if isinstance(entry, str) and entry.endswith(f"={OPEN}")
-    ]
+    return [text.removesuffix(f"={OPEN}") for text in process_texts(container, "Env") if text.endswith(f"={OPEN}")]
 
 
 def open_variables(data: Mapping[str, Any], workload: Workload, references: References) -> tuple[OpenVariable, ...]:
@@ -160,13 +155,13 @@ def open_variables(data: Mapping[str, Any], workload: Workload, references: Refe
     return tuple(opened)
 
 
-def open_findings(workload: Workload, variables: Sequence[OpenVariable]) -> tuple[Finding, ...]:
-    """Return one warning for each container that has open variables."""
+def open_findings(workload: Workload, variables: Sequence[OpenVariable], code: str = "CC0674") -> tuple[Finding, ...]:
+    """Return one warning for each container that has open variables. code: CC0683 for values without any form."""
     by_container: dict[str, list[OpenVariable]] = {}
     for variable in variables:
         by_container.setdefault(variable.container, []).append(variable)
     return tuple(
-        finding("CC0674", workload.ref, workload.spec_path, container=container, variables=open_text(opened))
+        finding(code, workload.ref, workload.spec_path, container=container, variables=open_text(opened))
         for container, opened in by_container.items()
     )
 
@@ -207,30 +202,17 @@ def unbound_values(data: Mapping[str, Any]) -> tuple[OpenVariable, ...]:
 
 
 def _find_unbound(container: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for entry in _process_texts(container, "Env"):
+    for entry in process_texts(container, "Env"):
         name, _, value = entry.partition("=")
         token = _TOKEN.search(value)
         if token:
             yield name, token[1]
-    for index, text in enumerate(_process_texts(container, "Args")):
+    for index, text in enumerate(process_texts(container, "Args")):
         if "$(node-name)" in text:
             yield f"argument {index}", "node-name"
 
 
-def unbound_findings(workload: Workload, values: Sequence[OpenVariable]) -> tuple[Finding, ...]:
-    """Return one warning, CC0683, for each container that has such values."""
-    return tuple(
-        finding(
-            "CC0683",
-            workload.ref,
-            workload.spec_path,
-            container=container,
-            variables=open_text([variable for variable in values if variable.container == container]),
-        )
-        for container in dict.fromkeys(variable.container for variable in values)
-    )
-
-
-def _process_texts(container: Mapping[str, Any], key: str) -> list[str]:
+def process_texts(container: Any, key: str) -> list[str]:
+    """Return the texts under Env or Args of a container of policy data, of any shape."""
     words = dig(container, ("OCI", "Process", key))
     return [text for text in (words if isinstance(words, list) else ()) if isinstance(text, str)]

@@ -156,10 +156,10 @@ def seal(
         of_controller = written_by_controller(workload)
         opened, notes = (*opened, *of_controller), (*notes, *controller_findings(workload, of_controller))
     if not _match_patterns(rules):
-        from krm_function.policy.open_variables import unbound_findings, unbound_values
+        from krm_function.policy.open_variables import open_findings, unbound_values
 
         opened = unbound_values({"containers": policies, **settings.shared})
-        notes = unbound_findings(workload, opened)
+        notes = open_findings(workload, opened, "CC0683")
     rego = rego_text(rules, policies, settings.shared_text)
     too_long = _find_exceeded_limit(rego.encode(errors="surrogatepass"))
     if too_long:

@@ -5,7 +5,7 @@ values never change; a contradiction is an error. There is no undo record, becau
 docs/facts/contrast.md#runtime-file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_function.config.collect import Config
@@ -13,7 +13,6 @@ from krm_function.contrast.platforms import PLATFORMS
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.kubernetes.objects import dig, mapping
 from krm_function.kubernetes.resource import ObjectEdits, Resource
-from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.kubernetes.workload import POD_ROLE, Workload
 from krm_function.record import NamedTuple
 from krm_function.render.classes import complete_classes, find_class_objects, schedule, schedule_daemon_set
@@ -45,7 +44,7 @@ def complete_cluster_objects(resources: Sequence[Resource], config: Config) -> C
     edits = [*classes.edits]
     findings = list(classes.findings)
     for workload in _find_installers(parsed):
-        runtime_class = _class_of(workload, classes.classes)
+        runtime_class = classes.classes.get(workload.ref.name.removesuffix(SUFFIX))
         if runtime_class is None:
             findings.append(workload.placed(finding("CC0324", workload.ref, (*workload.root, "metadata", "name"))))
             continue
@@ -65,10 +64,6 @@ def _find_installers(resources: Sequence[Resource]) -> Iterator[Workload]:
             role = mapping(dig(value, (*TEMPLATE, "metadata", "annotations"))).get(POD_ROLE)
             if ref.kind == "DaemonSet" and (role == INSTALLER_ROLE or ref.name.endswith(SUFFIX)):
                 yield Workload(value, root, ref, TEMPLATE, resource)
-
-
-def _class_of(workload: Workload, classes: Mapping[str, RuntimeClass]) -> RuntimeClass | None:
-    return classes.get(workload.ref.name.removesuffix(SUFFIX))
 
 
 def _texts(resources: Sequence[Resource], edits: Sequence[tuple[int, ObjectEdits]]) -> Iterator[str]:

@@ -51,15 +51,11 @@ def add_copies(resources: Sequence[Resource]) -> tuple[Resource, ...]:
     places = [(resource, root, value) for resource in resources for root, value in _workloads(resource)]
     by_resource: dict[int, dict[Path, Copy]] = {}
     for (resource, root, _), copy in zip(
-        places, find_copies([value for _, _, value in places], _collect_kinds(resources)), strict=True
+        places, find_copies([value for _, _, value in places], resources[0].kinds), strict=True
     ):
         if copy is not None:
             by_resource.setdefault(id(resource), {})[root] = copy
     return tuple(item._replace(copies=by_resource[id(item)]) if id(item) in by_resource else item for item in resources)
-
-
-def _collect_kinds(resources: Sequence[Resource]) -> Kinds:
-    return resources[0].kinds if resources else SHIPPED
 
 
 def find_copies(

@@ -162,7 +162,7 @@ def find_renamed_references(resources: Iterable[Resource], workloads: Sequence[W
     custom = [workload for workload in workloads if workload.made_by is not None]
     renamed = _find_renamed(resources) if custom else frozenset()
     findings: list[Finding] = []
-    for workload in custom if renamed else ():
+    for workload in custom:
         seen = set()
         for kind, name, path in _list_references(workload):
             if (kind, name) in renamed and (kind, name) not in seen:

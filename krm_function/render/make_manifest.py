@@ -197,13 +197,10 @@ def make_manifest(
         return MadeManifest(findings=findings)
     policies, problems = _make_policies(sealed, identities)
     keys, key_problems = _convert_owner_keys(config)
-    if problems or key_problems:
-        unsealed_only = all(findings.code == "CC0711" for findings in problems) and not key_problems
-        return (
-            MadeManifest(findings=_find_unsealed(config, sealed))
-            if options.emit == "none" and unsealed_only
-            else MadeManifest(findings=problems + key_problems)
-        )
+    if findings := problems + key_problems:
+        if options.emit == "none" and all(problem.code == "CC0711" for problem in findings):
+            findings = _find_unsealed(config, sealed)
+        return MadeManifest(findings=findings)
     now = {workload.ref: workload.digest for workload in sealed}
     replaced = {digest: now[ref] for digest, ref in identities.replaced.items() if ref in now}
     manifest = merge(
@@ -291,16 +288,9 @@ def _make_policies(
         elif digest in policies and _is_same_entry(ref, owners[digest], identities):
             continue  # two pod templates of an object that become the same pod
         elif digest in policies:
-            findings.append(
-                finding(
-                    "CC0705", ref, path, first=_format_full(owners[digest]), second=_format_full(ref), digest=digest
-                )
-            )
-        elif (
-            digest in base_entries
-            and (owner := base_entries[digest].owner) != ref
-            and not (owner and owner.whole == ref.whole)
-        ):
+            first, second = (f"{owner.kind}/{owner}" for owner in (owners[digest], ref))
+            findings.append(finding("CC0705", ref, path, first=first, second=second, digest=digest))
+        elif digest in base_entries and not ((owner := base_entries[digest].owner) and owner.whole == ref.whole):
             path = (*workload.root, "metadata", "name")
             entry, key = base_entries[digest], object_key(ref)
             findings.append(finding("CC0724.digest", ref, path, entry=entry, key=key, digest=digest))
@@ -314,10 +304,6 @@ def _make_policies(
 def _is_same_entry(ref: Ref, second: Ref, identities: Identities) -> bool:
     identity, second_identity = identities.by_ref[ref], identities.by_ref[second]
     return ref.whole == second.whole and identity._replace(ref=ref.whole) == second_identity._replace(ref=ref.whole)
-
-
-def _format_full(ref: Ref) -> str:
-    return f"{ref.kind}/{ref}"
 
 
 def _convert_owner_keys(config: Config) -> tuple[tuple[list[str], list[str]], tuple[Finding, ...]]:

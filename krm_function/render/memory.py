@@ -1,15 +1,15 @@
 """Compute the memory of each pod of a render, check it, and write it if the configuration asks for that."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from krm_function.config.collect import Config
 from krm_function.config.generate import CALCULATE
-from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.annotations import DEFAULT_MEMORY
-from krm_function.contrast.platforms import PLATFORMS, Platform
+from krm_function.contrast.platforms import PLATFORMS
 from krm_function.contrast.vm_size import MEMORY_LIMIT as LIMIT
 from krm_function.contrast.vm_size import (
+    ImageSize,
     default_memory,
     image_size,
     memory_figure,
@@ -34,18 +34,6 @@ from krm_function.schema.table import EMPTY
 #   a GPU, and less memory than the pages advise with one    CC0421.gpu
 #
 # Rule: without a known size there is no comparison, which the plan notes. contrast/vm_size.py computes the sums.
-
-
-Images = Mapping[str, ImageFacts]
-
-
-def compute_memory(
-    workload: Workload, platform: Platform | None, overhead: Mapping[str, Any], images: Images
-) -> PodMemory:
-    """Compute the memory of a pod. overhead: of its class. images: of the lock."""
-    return pod_memory(
-        workload, platform, overhead, lambda name: image_size(images[name].layers) if name in images else None
-    )
 
 
 def check_memory(workload: Workload, memory: PodMemory) -> tuple[Finding, ...]:
@@ -124,24 +112,25 @@ def add_memory(workload: Workload, config: Config) -> Workload:
     """Check the memory of a pod, or write it if the configuration asks for that."""
     if is_unreadable(workload):
         return workload
-    platform, images = PLATFORMS.get(workload.platform), config.images or EMPTY
-    overhead = _overhead_of(workload, config)
-    memory = compute_memory(workload, platform, overhead, images)
+    memory = _compute_memory(workload, config)
     if config.generate.memory == CALCULATE:
         from krm_function.adapt.pod_memory import calculate
 
         calculated = calculate(workload, memory)
         workload = apply_outcome(workload, calculated)
         if calculated.edits:
-            memory = compute_memory(workload, platform, overhead, images)
+            memory = _compute_memory(workload, config)
         if memory.stored:
             workload = workload._replace(notes=(*workload.notes, STORED))
     return add_findings(workload, check_memory(workload, memory))._replace(memory=memory)
 
 
-def _overhead_of(workload: Workload, config: Config) -> Mapping[str, Any]:
-    """Return the overhead of the pod's class, from the object or else from the release."""
-    if workload.scheduled is not None:
-        return workload.scheduled.overhead
-    released = config.release.platforms.get(workload.platform)
-    return released.overhead if released else EMPTY
+def _compute_memory(workload: Workload, config: Config) -> PodMemory:
+    """Compute the memory of a pod; the overhead of its class is from the object or else from the release."""
+    runtime_class = workload.scheduled or config.release.platforms.get(workload.platform)
+    overhead, images = runtime_class.overhead if runtime_class else EMPTY, config.images or EMPTY
+
+    def size(name: str) -> ImageSize | None:
+        return image_size(images[name].layers) if name in images else None
+
+    return pod_memory(workload, PLATFORMS.get(workload.platform), overhead, size)

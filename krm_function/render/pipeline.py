@@ -7,6 +7,7 @@ from krm_function.config.collect import Config
 from krm_function.config.generate import RequestRules
 from krm_function.contrast.identity import Identities
 from krm_function.findings import Finding, Ref, has_errors
+from krm_function.kubernetes.kinds import LIMITING
 from krm_function.kubernetes.resource import Resource
 from krm_function.kubernetes.workload import INITDATA, Workload
 from krm_function.render.classes import RuntimeClasses, complete_classes, find_removed_scheduling
@@ -27,9 +28,6 @@ from krm_function.render.write import WriteResult, collect_edits, find_collision
 
 if TYPE_CHECKING:
     from krm_function.render.policies import Sealer
-
-
-LIMITING = ("Namespace", "LimitRange", "ResourceQuota", "List")
 
 
 # --- Prove the undo records of the input; the modules that this needs are imported only if there are any
@@ -151,7 +149,7 @@ def _add_policies(
 
 
 def _check_namespaces(resources: Sequence[Resource], workloads: Sequence[Workload]) -> tuple[Finding, ...]:
-    if not any(resource.may_be(LIMITING) for resource in resources):
+    if not any(resource.may_be((*LIMITING, "List")) for resource in resources):
         return ()
     from krm_function.contrast.namespace_admission import refusals
 

@@ -6,7 +6,7 @@ The pipeline imports this file, and with it the package `policy`, only for a pol
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -158,28 +158,23 @@ def _choose_sealer(
     def seal_natively(workload: Workload) -> Sealing:
         return seal_policy(workload, images, references, chosen, rules, options.initdata)
 
-    return _with_denied_services(seal_natively, values, chosen) if _denies_services(
-        config, profile
-    ) else seal_natively, findings
-
-
-def _denies_services(config: Config, profile: Profile) -> bool:
-    """Tell whether policies may deny variables of Services: if their settings differ from the profile's own."""
-    return bool(config.generate.policy.settings or config.release.policy_settings) or not profile.own_settings
-
-
-def _with_denied_services(sealer: Sealer, values: Iterable[Any], chosen: Settings) -> Sealer:
-    """Return a sealer that also finds the Services of the input whose variables a policy denies."""
+    if not _denies_services(config, profile):
+        return seal_natively, findings
     from krm_function.policy.service_variables import is_service, service_findings
 
     services = [value for value in values if is_service(value)]
 
     def seal_beside_services(workload: Workload) -> Sealing:
-        sealing = sealer(workload)
-        denied = service_findings(workload, services, chosen.shared, whole=chosen.profile.narrowed)
+        sealing = seal_natively(workload)
+        denied = service_findings(workload, services, chosen.shared, whole=profile.narrowed)
         return sealing._replace(findings=sealing.findings + denied)
 
-    return seal_beside_services
+    return seal_beside_services, findings
+
+
+def _denies_services(config: Config, profile: Profile) -> bool:
+    """Tell whether policies may deny variables of Services: if their settings differ from the profile's own."""
+    return bool(config.generate.policy.settings or config.release.policy_settings) or not profile.own_settings
 
 
 def seal_policy(

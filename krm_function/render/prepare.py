@@ -116,8 +116,7 @@ def prepare(
         log.add((*find_applied_configuration(resources), *find_late_injections(resources, selected.workloads)))
         log.add(find_pull_secrets(selected.workloads))
         log.add(check_namespaces(resources, selected.workloads, config.generate.namespace))
-        if any(workload.made_by for workload in selected.workloads):
-            log.add(find_renamed_references(resources, selected.workloads))
+        log.add(find_renamed_references(resources, selected.workloads))
         resolved = [resolve_workload(workload, config, without) for workload in selected.workloads]
         reasons = {skipped.ref: skipped.skipped for skipped in selected.skipped}
         complete = not has_errors(selected.findings)

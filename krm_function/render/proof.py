@@ -223,14 +223,7 @@ def _compare_fewer_keys(now: Any, restored: Any) -> Path | None:
     return (str(keys[0]),) if keys else None
 
 
-def _compare_fewer_entries(now: Any, restored: Any) -> Path | None:
-    return _compare_removals(now, restored, lambda _: True)
-
-
-SCHEDULING_RULES: dict[str, Rule] = dict(zip(SCHEDULING, (_compare_fewer_keys, _compare_fewer_entries), strict=True))
-
-
-def _compare_removals(now: Any, restored: Any, removable: Callable[[Any], bool]) -> Path | None:
+def _compare_removals(now: Any, restored: Any, removable: Callable[[Any], bool] = lambda _: True) -> Path | None:
     """Compare two lists: the second must be the first without some removable entries."""
     if not _are_all_of_type(list, now, restored):
         return ()
@@ -242,6 +235,9 @@ def _compare_removals(now: Any, restored: Any, removable: Callable[[Any], bool])
         elif not removable(entry):
             return (index,)
     return None if stays == len(original) else ()
+
+
+SCHEDULING_RULES: dict[str, Rule] = dict(zip(SCHEDULING, (_compare_fewer_keys, _compare_removals), strict=True))
 
 
 def _compare_classes(now: Any, restored: Any) -> Path | None:
@@ -368,7 +364,7 @@ def _compare_mounts(now: Any, restored: Any) -> Path | None:
 # An error names the path that would change, never a value.
 
 
-EMITTED_PATH: Path = ("metadata", "annotations", EMITTED)
+EMITTED_PATH: Path = (*ANNOTATIONS, EMITTED)
 CLASS = "runtimeClassName"
 
 
@@ -384,17 +380,13 @@ class RenderOutcome(NamedTuple):
     scheduling: Mapping[str, Scheduling]
 
 
-def _never(_: Ref) -> bool:
-    return False
-
-
 def prove(
     resource: Resource,
     source: Resource,
     images: Images,
-    outcome: RenderOutcome | None = None,
+    outcome: RenderOutcome | None,
     *,
-    class_may_go: Callable[[Ref], bool] = _never,
+    class_may_go: Callable[[Ref], bool],
 ) -> list[Finding]:
     """Return an error for every record of a resource that is not proven.
 

@@ -16,7 +16,7 @@ from krm_function.contrast.identity import (
     quoted,
 )
 from krm_function.contrast.manifest import COORDINATOR, short
-from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.objects import listed
 from krm_function.kubernetes.workload import POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
@@ -94,9 +94,9 @@ def find_unproven_names(workloads: Sequence[Workload], unowned: Sequence[BaseEnt
 class ChosenCoordinator(NamedTuple):
     """The coordinator among the workloads, None if it is absent, and the namespace where the pods find it."""
 
-    ref: Ref | None = None
-    namespace: str = "default"
-    findings: tuple[Finding, ...] = ()
+    ref: Ref | None
+    namespace: str
+    findings: tuple[Finding, ...]
 
 
 def choose_coordinator(
@@ -114,20 +114,22 @@ def choose_coordinator(
         rest = [workload for ref, workload in labelled.items() if ref != chosen]
         findings = [_report_label("CC0720.other", workload, configured=configured.key) for workload in rest]
         if chosen is None and complete:
-            findings += _check_configured(workloads, base, config)
-        return ChosenCoordinator(
-            chosen, configured.namespace, (*findings, *_find_lost_roles(labelled, workloads, base))
-        )
-    findings = _check_label(list(labelled.values()))
-    chosen = next(iter(labelled), None)
-    if chosen and not findings:
-        findings = [
-            _report_label("CC0720.base", labelled[chosen], other=entry, configured=_format_line(chosen))
-            for entry in base
-            if entry.role == COORDINATOR and entry.owner != chosen
-        ]
-    namespace = chosen.namespace if chosen else config.generate.namespace
-    return ChosenCoordinator(chosen, namespace or "default", (*findings, *_find_lost_roles(labelled, workloads, base)))
+            findings += _check_configured(workloads, base, config.generate.ref, configured.key)
+        namespace = configured.namespace
+    else:
+        findings = _check_label(list(labelled.values()))
+        chosen = next(iter(labelled), None)
+        if chosen and not findings:
+            findings = [
+                _report_label("CC0720.base", labelled[chosen], other=entry, configured=_format_line(chosen))
+                for entry in base
+                if entry.role == COORDINATOR and entry.owner != chosen
+            ]
+        namespace = (chosen.namespace if chosen else config.generate.namespace) or "default"
+    if not labelled:
+        owners = {entry.owner for entry in base if entry.role == COORDINATOR}
+        findings += [_report_label("CC0720.lost", workload) for workload in workloads if workload.ref in owners]
+    return ChosenCoordinator(chosen, namespace, tuple(findings))
 
 
 def _check_label(labelled: Sequence[Workload]) -> list[Finding]:
@@ -140,38 +142,21 @@ def _check_label(labelled: Sequence[Workload]) -> list[Finding]:
     return [_report_label("CC0720.several", workload, names=names) for workload in labelled]
 
 
-def _check_configured(workloads: Sequence[Workload], base: Sequence[BaseEntry], config: Config) -> list[Finding]:
-    """Find why the configured coordinator cannot be one, when no workload of that key has the label."""
-    configured = config.generate.manifest.coordinator
-    if configured is None:
-        return []
-    for workload in workloads:
-        if object_key(workload.ref) == configured.key:
-            return [finding("CC0720.unlabelled", workload.ref, _label_path(workload), configured=configured.key)]
-    for entry in base:
-        if entry.role == COORDINATOR and (key_of_derived(entry.secret) or configured.key) == configured.key:
-            return []
-    path = ("spec", "manifest", "coordinator")
-    return [finding("CC0720.absent", config.generate.ref, path, configured=configured.key)]
-
-
-def _find_lost_roles(
-    labelled: dict[Ref, Workload], workloads: Sequence[Workload], base: Sequence[BaseEntry]
+def _check_configured(
+    workloads: Sequence[Workload], base: Sequence[BaseEntry], options: Ref, key: str
 ) -> list[Finding]:
-    if labelled:
+    """Find why the configured coordinator, of this key, cannot be one, when no workload of that key has the label."""
+    for workload in workloads:
+        if object_key(workload.ref) == key:
+            return [_report_label("CC0720.unlabelled", workload, configured=key)]
+    if any(entry.role == COORDINATOR and (key_of_derived(entry.secret) or key) == key for entry in base):
         return []
-    owners = {entry.owner for entry in base if entry.role == COORDINATOR and entry.owner}
-    return [
-        finding("CC0720.lost", workload.ref, _label_path(workload)) for workload in workloads if workload.ref in owners
-    ]
+    return [finding("CC0720.absent", options, ("spec", "manifest", "coordinator"), configured=key)]
 
 
 def _report_label(code: str, workload: Workload, **values: Any) -> Finding:
-    return finding(code, workload.ref, _label_path(workload), name=object_key(workload.ref), **values)
-
-
-def _label_path(workload: Workload) -> Path:
-    return (*workload.metadata_path, "labels", POD_ROLE)
+    path = (*workload.metadata_path, "labels", POD_ROLE)
+    return finding(code, workload.ref, path, name=object_key(workload.ref), **values)
 
 
 def _format_line(ref: Ref) -> str:

@@ -28,7 +28,7 @@ from krm_function.kubernetes.objects import dig, listed, mapping
 from krm_function.kubernetes.pod_fields import UNREADABLE, news
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.kubernetes.resource import Edit, Outcome, Resource
-from krm_function.kubernetes.workload import EMITTED, ID_BLOCKS, LOCAL_CONFIG, Workload
+from krm_function.kubernetes.workload import ID_BLOCKS, Workload, is_not_applied
 from krm_function.record import NamedTuple
 from krm_function.render.classes import RuntimeClasses, resolve, schedule, schedule_daemon_set
 from krm_function.render.inject import inject
@@ -104,14 +104,8 @@ def _find_others(resources: Iterable[Resource]) -> Iterator[Ref]:
     kinds = NAMESPACED | KINDS_BY_CONTENT
     for resource in resources:
         for _, _, ref, value in resource.objects if resource.may_be(kinds) else ():
-            if ref.kind in NAMESPACED and ref.name and not _names_namespace(value) and not _is_not_applied(value):
+            if ref.kind in NAMESPACED and ref.name and not _names_namespace(value) and not is_not_applied(value):
                 yield ref
-
-
-def _is_not_applied(value: Any) -> bool:
-    """Tell whether an object is local to the package, or was added by a render, so that this render makes it again."""
-    annotations = mapping(dig(value, ("metadata", "annotations")))
-    return annotations.get(LOCAL_CONFIG) == "true" or EMITTED in annotations
 
 
 def _format_names(refs: Sequence[Ref]) -> str:

@@ -23,7 +23,15 @@ from krm_function.kubernetes.objects import WITHOUT_PODS, controller_of, dig, li
 from krm_function.kubernetes.pod_kinds import PATH, SHIPPED, Kinds
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of, yaml_finding
 from krm_function.kubernetes.runtime_classes import KIND
-from krm_function.kubernetes.workload import EMITTED, LOCAL_CONFIG, POD_ROLE, PREFIX, Workload, workloads_of
+from krm_function.kubernetes.workload import (
+    EMITTED,
+    LOCAL_CONFIG,
+    POD_ROLE,
+    PREFIX,
+    Workload,
+    is_not_applied,
+    workloads_of,
+)
 from krm_function.record import NamedTuple
 from krm_function.text.errors import YamlError
 
@@ -315,12 +323,7 @@ def find_placeholders(resources: Iterable[Resource]) -> tuple[Finding, ...]:
 
 def _search_object(item: ObjectAt) -> Iterator[Finding]:
     _, root, ref, value = item
-    annotations = mapping(dig(value, ("metadata", "annotations")))
-    if (
-        EMITTED in annotations
-        or annotations.get(LOCAL_CONFIG) == "true"
-        or ref.api_version.startswith((OWN_GROUP, SCHEMA))
-    ):
+    if is_not_applied(value) or ref.api_version.startswith((OWN_GROUP, SCHEMA)):
         return
     is_text = ref.api_version == "v1" and ref.kind in TEXTS
     for field in TEXTS[ref.kind] if is_text else [key for key in mapping(value) if key not in ("metadata", "items")]:

@@ -11,7 +11,7 @@ from krm_function.contrast.profiles import CONTRAST, KATA, PROFILES, STRICT, Pro
 from krm_function.policy.compare_values import compare_command, compare_variables
 from krm_function.policy.expansion import FORMS, PATTERNS, bound_argument, bound_containers, bound_variable
 from krm_function.policy.initdata import read_policy_data
-from krm_function.policy.open_variables import unbound_findings, unbound_values
+from krm_function.policy.open_variables import open_findings, unbound_values
 from krm_function.policy.rules import load_rules
 from krm_function.policy.seal import seal
 from krm_function.policy.settings import default_settings
@@ -194,7 +194,7 @@ def test_each_token_is_shown_and_a_bound_value_is_not() -> None:
         ("app", "CPUS", "a resourceFieldRef"),
         ("app", "argument 1", "spec.nodeName"),
     ]
-    (found,) = unbound_findings(subject, opened)
+    (found,) = open_findings(subject, opened, "CC0683")
     assert (found.code, found.severity) == ("CC0683", "warning")
     assert "UID (metadata.uid), NODE (spec.nodeName)" in found.message
 
