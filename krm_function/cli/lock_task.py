@@ -20,7 +20,7 @@ from krm_function.contrast.vm_size import is_sized
 from krm_function.findings import Cause, Finding, Path, finding, has_errors
 from krm_function.hosts.files import CHART, FileProblem, find_files, read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
-from krm_function.hosts.write_files import NewFile, Turn, in_turn, is_stream, write_files
+from krm_function.hosts.write_files import NewFile, in_turn, is_stream, write_files
 from krm_function.kubernetes.image import Image, is_contrast_image, other_tags, parse_image, printable_reference
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
@@ -112,10 +112,11 @@ def write_lock(
     if is_stream(file.path):
         write_files([NewFile(file.path, new_lock(entries).encode("utf-8")), *further])
         return WrittenLock()
-    old_names = _list_references(file)
+    old_names = mapping(dig(file.lock.value, IMAGES)) if file.lock else {}
     with in_turn(file.path) as lock:
         if lock.timed_out:
-            return WrittenLock(waited=lock.waited, findings=(_report_timeout(file.path, lock),))
+            late = finding("CC1212", file=file.path, lock=file.path, seconds=f"{lock.waited:.0f}")
+            return WrittenLock(waited=lock.waited, findings=(late,))
         now, findings = open_lock(file.path)
         if has_errors(findings):
             return WrittenLock(waited=lock.waited, findings=tuple(findings))
@@ -138,14 +139,6 @@ def _make_changes(file: LockFile, entries: Mapping[str, Mapping[str, Any]], drop
     ]
     data = encode_stream(stream, texts)
     return [NewFile(file.path, data)] if data != old else []
-
-
-def _report_timeout(path: str, lock: Turn) -> Finding:
-    return finding("CC1212", file=path, lock=path, seconds=f"{lock.waited:.0f}")
-
-
-def _list_references(file: LockFile) -> Iterable[str]:
-    return mapping(dig(file.lock.value, IMAGES)) if file.lock else ()
 
 
 def _is_lock(document: ConfigDocument) -> bool:
@@ -264,6 +257,7 @@ def _find_images(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 
 NOT_PINNED = "CC1201"
+PLAIN_FILES = "--write-files"
 
 
 class PinnedFiles(NamedTuple):
@@ -278,23 +272,17 @@ class PinnedFiles(NamedTuple):
 
 def pinned_files(options: Namespace, pins: Sequence[Pin], task: "Task") -> PinnedFiles:
     """Return the files that the options name, with their pins. Raises FileProblem."""
-    targets: list[tuple[str, str, Callable[[str], Pinned]]] = []
-    if options.write_kustomize:
-        file, used = kustomization_file(options.write_kustomize), set(kustomized_references(task.resources))
-        targets.append(("--write-kustomize", file, lambda text: pin_in_kustomization(text, pins, used)))
-    if options.write_values:
-        targets.append(("--write-values", options.write_values, lambda text: pin_in_values(text, pins)))
     files: list[NewFile] = []
     done: set[Image] = set()
     findings: list[Finding] = []
     lines: list[str] = []
     followed: dict[str, str] = {}
-    for option, file, edited in targets:
+    for option, file, root, edited in _list_targets(options, pins, task):
         if options.output and os.path.realpath(file) == os.path.realpath(options.output):
             findings.append(finding("CC0909.lock-too", option=option))
             continue
         try:
-            source = decode(read_file(file, os.path.dirname(file) or "." if option == "--write-kustomize" else ""))
+            source = decode(read_file(file, root))
             pinned = edited(source.text)
         except YamlError as problem:
             findings.append(yaml_finding(problem, file))
@@ -302,50 +290,39 @@ def pinned_files(options: Namespace, pins: Sequence[Pin], task: "Task") -> Pinne
         except ValueError as problem:
             findings.append(finding("CC0909.pins", option=option, error=str(problem), file=file))
             continue
-        hidden, copies = _follow_tags(file, source.text, pinned, task)
-        findings, followed = [*findings, *hidden], followed | copies
+        if option != PLAIN_FILES:
+            hidden, copies = _follow_tags(file, source.text, pinned, task)
+            findings, followed = [*findings, *hidden], followed | copies
         files += [NewFile(file, encode(pinned.text, source.bom))] if pinned.text != source.text else []
         done |= {pin.image for pin in pinned.done}
         findings += [_report_unpinned(pin, cause, file) for pin, cause in pinned.unpinned]
-        lines += [pin_line(file, pin) for pin in pinned.done]
+        lines += [_pin_line(file, pin) for pin in pins if pin in pinned.done]
     if options.write_files:
-        plain = plain_files(options, pins, done, [options.output, *(file for _, file, _ in targets)])
-        files, findings = [*files, *plain.files], [*findings, *plain.findings]
-        done, lines = done | plain.done, [*lines, plain.summary]
+        cause, into = Cause("CC1215.files", {}), " ".join(options.write_files)
+        findings += [_report_unpinned(pin, cause, into) for pin in pins if pin.image not in done]
     return PinnedFiles(tuple(files), frozenset(done), tuple(findings), "".join(lines), followed)
 
 
-def plain_files(
-    options: Namespace, pins: Sequence[Pin], elsewhere: Collection[Image], excluded: Sequence[str]
-) -> PinnedFiles:
-    """Return the files of --write-files. Raises FileProblem.
-
-    elsewhere: images that another file pins already. excluded: files among them that are not the user's plain files.
-    """
-    left_out = {os.path.realpath(path) for path in excluded if path}
-    files: list[NewFile] = []
-    done: set[Pin] = set()
-    findings: list[Finding] = []
-    lines: list[str] = []
-    for file in find_files(options.write_files):
-        if os.path.realpath(file.path) in left_out:  # as the lock in a package of kpt
-            continue
-        try:
-            source = decode(read_file(file.path, file.root))
-            text, pinned = pin_in_file(source.text, pins)
-        except YamlError as problem:
-            findings.append(yaml_finding(problem, file.path))
-            continue
-        files += [NewFile(file.path, encode(text, source.bom))] if text != source.text else []
-        done |= pinned
-        lines += [pin_line(file.path, pin) for pin in pins if pin in pinned]
-    into = " ".join(options.write_files)
-    cause = Cause("CC1215.files", {})
-    findings += [_report_unpinned(pin, cause, into) for pin in pins if pin not in done and pin.image not in elsewhere]
-    return PinnedFiles(tuple(files), frozenset(pin.image for pin in done), tuple(findings), "".join(lines))
+def _list_targets(
+    options: Namespace, pins: Sequence[Pin], task: "Task"
+) -> Iterator[tuple[str, str, str, Callable[[str], Pinned]]]:
+    """Yield option, file, the directory that has to hold it, and the function that pins images in its text."""
+    others = [options.output]  # files that --write-files leaves out, such as the lock in a package of kpt
+    if options.write_kustomize:
+        file, used = kustomization_file(options.write_kustomize), set(kustomized_references(task.resources))
+        directory = os.path.dirname(file) or "."
+        others.append(file)
+        yield "--write-kustomize", file, directory, lambda text: pin_in_kustomization(text, pins, used)
+    if options.write_values:
+        others.append(options.write_values)
+        yield "--write-values", options.write_values, "", lambda text: pin_in_values(text, pins)
+    left_out = {os.path.realpath(path) for path in others if path}
+    for path, root in find_files(options.write_files):
+        if os.path.realpath(path) not in left_out:
+            yield PLAIN_FILES, path, root, lambda text: Pinned(*pin_in_file(text, pins))
 
 
-def pin_line(file: str, pin: Pin) -> str:
+def _pin_line(file: str, pin: Pin) -> str:
     """Return a line that reports what was written into a file."""
     return f"{file}: {pin.image} is pinned to {pin.digest}; from now on, change its tag in this file\n"
 
@@ -456,17 +433,10 @@ def _read_images(path: str, above: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 # adds. Without --upgrade, no image in the lock is looked up.
 
 
-class Upgrade(NamedTuple):
-    """images: to look up by their tags. findings: about names without effect."""
-
-    images: frozenset[Image] = frozenset()
-    findings: tuple[Finding, ...] = ()
-
-
 def chosen_images(
     names: Sequence[str], images: Iterable[Image], in_input: Collection[str], released: Collection[str]
-) -> Upgrade:
-    """Choose the images to look up again.
+) -> tuple[frozenset[Image], list[Finding]]:
+    """Choose the images to look up again by their tags, and report names without effect.
 
     names: from the command line, none for all. in_input: references there. released: images that the release pins.
     """
@@ -474,13 +444,13 @@ def chosen_images(
     facts = {image for image in in_use if is_contrast_image(str(image)) or str(image) in released}
     able = [image for image in in_use if image.tag and image not in facts]
     if not names:
-        return Upgrade(frozenset(able))
+        return frozenset(able), []
     findings = []
     for name in dict.fromkeys(names):
         meant = [image for image in in_use if _is_meant(name, image)]
         if not any(image in able for image in meant):
             findings.append(_report_name(name, meant, in_use, facts))
-    return Upgrade(frozenset(image for image in able if any(_is_meant(name, image) for name in names)), tuple(findings))
+    return frozenset(image for image in able if any(_is_meant(name, image) for name in names)), findings
 
 
 def _is_meant(name: str, image: Image) -> bool:
@@ -604,14 +574,15 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
         return Task({}, {}, {}, file, entries=entries), findings
     needs = needed(inputs.resources, config)
     profile = config.generate.policy.profile if config is not None else None
-    upgrade = Upgrade()
+    upgrade: frozenset[Image] = frozenset()
     if options.upgrade is not None and needs.images:
         released = set(config.release.images.values()) if config is not None else set()
         written = {text for _, text, _ in named_images(inputs.resources)}
-        upgrade = chosen_images(options.upgrade, needs.images, written, released)
+        upgrade, about_names = chosen_images(options.upgrade, needs.images, written, released)
+        findings += about_names
     sizes = wants_sizes(options, config)
     task = task_of(needs, entries, file, inputs.resources, profile, sizes=sizes)
-    return task._replace(upgrade=upgrade.images), [*findings, *needs.findings, *upgrade.findings]
+    return task._replace(upgrade=upgrade), [*findings, *needs.findings]
 
 
 def task_of(
@@ -648,14 +619,12 @@ def completed(
     sizes: whether layer sizes are required; otherwise an old entry keeps its layers, or has none.
     """
     return {
-        name: _complete_entry(entry, partial[name], sizes) if name in partial else entry
+        name: _complete_entry(entry, partial[name], sizes=sizes) if name in partial else entry
         for name, entry in fetched.items()
     }
 
 
-def _complete_entry(entry: dict[str, Any], old: dict[str, Any], sizes: bool) -> dict[str, Any]:
-    kept_fields = {key: value for key, value in entry.items() if key != LAYERS or sizes}
-    return {
-        **kept_fields,
-        **{key: value for key, value in old.items() if value is not None and (key != LAYERS or not sizes)},
-    }
+def _complete_entry(entry: dict[str, Any], old: dict[str, Any], *, sizes: bool) -> dict[str, Any]:
+    parts = ((key, value, source) for source in (entry, old) for key, value in source.items())
+    layers_of = entry if sizes else old
+    return {key: value for key, value, source in parts if value is not None and (key != LAYERS or source is layers_of)}

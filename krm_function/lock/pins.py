@@ -37,7 +37,7 @@ class Pinned(NamedTuple):
     """A file with pins. done: those in it; untagged: those whose tag it lacked before; unpinned: others, and why."""
 
     text: str
-    done: tuple[Pin, ...] = ()
+    done: Collection[Pin] = ()
     unpinned: tuple[tuple[Pin, Cause], ...] = ()
     untagged: Collection[Pin] = ()
 
@@ -180,7 +180,8 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
         if index is None:
             new.append({"name": pin.image.untagged, **_tag_and_digest(pin)})
         else:
-            fields = _joined_tag(pin) if "@" in str(entries[index].get("newTag")) else _tag_and_digest(pin)
+            joined = {"newTag": f"{pin.image.tag}@{pin.digest}"}
+            fields = joined if "@" in str(entries[index].get("newTag")) else _tag_and_digest(pin)
             changes += [Change((IMAGES, index, key), "set", text) for key, text in fields.items()]
     if new and entries:
         changes += [Change((IMAGES, len(entries) + number), "insert", entry) for number, entry in enumerate(new)]
@@ -192,10 +193,6 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
 
 def _tag_and_digest(pin: Pin) -> dict[str, str]:
     return {**({"newTag": pin.image.tag} if pin.image.tag else {}), "digest": pin.digest}
-
-
-def _joined_tag(pin: Pin) -> dict[str, str]:
-    return {"newTag": f"{pin.image.tag}@{pin.digest}"}
 
 
 def _last_entry(entries: Sequence[dict[str, Any]], pin: Pin) -> int | None:

@@ -18,8 +18,8 @@ OWN = (WEB, WORKER, UNTAGGED, RELEASED)
 
 def chosen(*names: str) -> tuple[set[str], list[str]]:
     images = [one for text in (*OWN, ADDED) if isinstance(one := parse_image(text), Image)]
-    found = chosen_images(names, images, OWN, {RELEASED, ADDED})
-    return set(map(str, found.images)), [one.message for one in found.findings]
+    chosen, findings = chosen_images(names, images, OWN, {RELEASED, ADDED})
+    return set(map(str, chosen)), [one.message for one in findings]
 
 
 @pytest.mark.parametrize(
