@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import krm_function
@@ -224,6 +225,7 @@ NEEDED_EXTRAS = {  # package -> extra, and the part of the command line that nee
     "jsonpatch": ("settings", "--settings"),
     "shtab": ("completion", "completion"),
 }
+SHARED = ("urllib3", "backports")  # the extra `cluster` installs the former, too; newer Pythons need no backports
 
 
 MANAGED = {  # a file in the environment of the program that manages it -> the command that adds an extra
@@ -247,15 +249,6 @@ def missing_extra(error: ModuleNotFoundError, *, cluster: bool = False) -> Findi
         return finding("CC0909.package-copy", option=option, package=package, extra=extra)
     install = next((command for file, command in MANAGED.items() if os.path.isfile(os.path.join(sys.prefix, file))), "")
     if install:  # it replaces the whole environment
-        extra = ",".join(dict.fromkeys((*_installed_extras(), extra)))
+        installed = [of for name, (of, _) in NEEDED_EXTRAS.items() if name not in SHARED and find_spec(name)]
+        extra = ",".join(dict.fromkeys((*installed, extra)))
     return finding("CC0909.package", option=option, package=package, extra=extra, install=install or "pip install")
-
-
-def _installed_extras() -> Iterator[str]:
-    """Return the extras of which every package is there; `cluster` has a package of `lock`, and not the other way."""
-    from importlib.util import find_spec
-
-    for extra in dict.fromkeys(extra for extra, _ in NEEDED_EXTRAS.values()):
-        packages = [name for name, needed in NEEDED_EXTRAS.items() if needed[0] == extra and name != "backports"]
-        if all(map(find_spec, packages)):
-            yield extra

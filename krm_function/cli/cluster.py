@@ -1,8 +1,7 @@
 """The nodes of `plan` and `upgrade`, and the cluster queries of `plan` and `check`, which `operations` implements."""
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -164,15 +163,12 @@ def _read_resources(resources: Iterable[Resource]) -> tuple[list[Node], list[Fin
 
 def _read_nodes(value: Any, document: Document | None = None, file: str = "") -> tuple[list[Node], list[Finding]]:
     nodes, problems = read_nodes(value)
-    where = partial(locate, document) if document is not None else None
-    return list(nodes), list(_make_findings(problems, where, file))
-
-
-def _make_findings(problems: Iterable[Any], where: Any, file: str) -> Iterator[Finding]:
+    findings = []
     for name, path, cause in problems:
-        line, column = where(path) if where is not None and file else (0, 0)
+        line, column = locate(document, path) if document is not None and file else (0, 0)
         about_node = finding(cause.code, _make_ref(name), path, **cause.values)
-        yield about_node._replace(line=line, column=column, file=file if line else "")
+        findings.append(about_node._replace(line=line, column=column, file=file if line else ""))
+    return list(nodes), findings
 
 
 def _make_ref(name: str) -> Ref:

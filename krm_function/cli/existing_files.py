@@ -11,7 +11,7 @@ from krm_function.contrast.platforms import FIELD, is_contrast_name
 from krm_function.hosts.files import SUFFIXES, FileProblem, FoundFile, PlaceProblem, read_file
 from krm_function.kubernetes.address import address_of
 from krm_function.kubernetes.objects import mapping, objects, reference
-from krm_function.kubernetes.workload import POD_ROLE, Workload, workloads_of
+from krm_function.kubernetes.workload import POD_ROLE, workloads_of
 from krm_function.text.chunks import Chunk
 from krm_function.text.errors import YamlError, decode
 from krm_function.text.parse import parse
@@ -157,16 +157,11 @@ def plain_workloads(resources: Sequence[FoundFile]) -> list[str] | None:
         data = data_of(file)
         if b"{{" in data and FIELD.encode() in data:
             return None
-        for workload in _read_workloads(values_of(data)):
+        workloads = (workload for value in values_of(data) for workload in workloads_of(value, (), reference(value)))
+        for workload in workloads:
             if workload.is_coordinator:
                 continue
             if is_contrast_name(str(workload.runtime_class)):
                 return None
             names.append(address_of(workload.ref))
     return list(dict.fromkeys(names))
-
-
-def _read_workloads(values: Sequence[dict[str, Any]]) -> Iterator[Workload]:
-    for value in values:
-        ref = reference(value)
-        yield from workloads_of(value, (), ref)

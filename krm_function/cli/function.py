@@ -162,9 +162,7 @@ def run_function(
 
 def _shows_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
     """Tell whether the caller shows the results, so that standard error need not repeat them."""
-    if all(problem.severity == "info" for problem in findings):
-        return False
-    return called_by_kpt(resources)
+    return any(problem.severity != "info" for problem in findings) and called_by_kpt(resources)
 
 
 def _function_config(document: ConfigDocument | None) -> tuple[list[ConfigDocument], tuple[Finding, ...]]:

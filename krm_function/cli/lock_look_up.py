@@ -15,7 +15,6 @@ from krm_function.cli.lock_task import (
     Use,
     completed,
     doubtful_tags,
-    kept_entries,
     known_entries,
     lacks,
     pinned_files,
@@ -120,7 +119,8 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
         if digest and not image.digest
     }
     entries = with_tags(completed(run.entries, task.partial, sizes=task.sizes), task.entries, looked_up, pinned)
-    entries |= kept_entries(new, pinned.done, task.entries)
+    unpinned = {str(pin.image) for pin in new if pin.image not in pinned.done}  # no file has their new digest
+    entries |= {name: entry for name, entry in task.entries.items() if name in unpinned}
     findings += doubtful_tags(task.images, entries)
     findings += pinned.findings
     if task.uses:

@@ -307,16 +307,16 @@ def _list_targets(
     options: Namespace, pins: Sequence[Pin], task: "Task"
 ) -> Iterator[tuple[str, str, str, Callable[[str], Pinned]]]:
     """Yield option, file, the directory that has to hold it, and the function that pins images in its text."""
-    others = [options.output]  # files that --write-files leaves out, such as the lock in a package of kpt
+    targets = [options.output]  # files that --write-files leaves out, such as the lock in a package of kpt
     if options.write_kustomize:
         file, used = kustomization_file(options.write_kustomize), set(kustomized_references(task.resources))
         directory = os.path.dirname(file) or "."
-        others.append(file)
+        targets.append(file)
         yield "--write-kustomize", file, directory, lambda text: pin_in_kustomization(text, pins, used)
     if options.write_values:
-        others.append(options.write_values)
+        targets.append(options.write_values)
         yield "--write-values", options.write_values, "", lambda text: pin_in_values(text, pins)
-    left_out = {os.path.realpath(path) for path in others if path}
+    left_out = {os.path.realpath(path) for path in targets if path}
     for path, root in find_files(options.write_files):
         if os.path.realpath(path) not in left_out:
             yield PLAIN_FILES, path, root, lambda text: Pinned(*pin_in_file(text, pins))
@@ -504,14 +504,6 @@ def unwritten(pin: Pin) -> Finding:
     if not pin.image.digest:
         return finding(NOT_PINNED, image=str(pin.image), digest=pin.digest, pinned=pin.pinned)
     return finding("CC1240", image=str(pin.image), tag=pin.image.tag, digest=pin.digest, pinned=pin.pinned)
-
-
-def kept_entries(
-    pins: Iterable[Pin], written: Collection[Image], all_entries: Mapping[str, dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """Return the known entries of images that keep their old digest, because no file has the new one."""
-    old = [str(pin.image) for pin in pins if pin.image not in written]
-    return {name: all_entries[name] for name in old if name in all_entries}
 
 
 def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, Any]]) -> list[Finding]:

@@ -15,7 +15,7 @@ from krm_function.cli.exits import exit_code
 from krm_function.findings import Finding, documentation_of_all, finding
 from krm_function.hosts.files import EmptyProblem, FileProblem
 from krm_function.record import NamedTuple
-from krm_function.report.findings import ansi, render_github, render_json, render_sarif, render_text
+from krm_function.report.findings import ansi, plain, render_github, render_json, render_sarif, render_text
 
 EXPLAIN_THEMSELVES = ("CC0909", "CC10")  # mistakes of the command line; the system's messages about a file or a server
 
@@ -96,17 +96,12 @@ def format_findings(findings: Iterable[Finding], form: str, *, infos: bool = Fal
 def _format_text(all_findings: list[Finding], usual: list[Finding], summary: str, form: Form) -> str:
     """Return the text that a form shows. usual: the findings of form.shown "warning"."""
     behind = _make_link_line(usual) + summary
-    match form.shown:
-        case "error":
-            usual, behind = [item for item in all_findings if item.severity == "error"], ""
-        case "info":
-            usual = all_findings
-        case "warning":
-            pass
     whole = form.shown == "info"
-    if not form.colour:
-        return render_text(usual, infos=True, whole=whole) + behind
-    return render_text(usual, infos=True, whole=whole, paint=ansi) + behind
+    if form.shown == "error":
+        usual, behind = [item for item in all_findings if item.severity == "error"], ""
+    elif whole:
+        usual = all_findings
+    return render_text(usual, infos=True, whole=whole, paint=ansi if form.colour else plain) + behind
 
 
 def _has_only_stream_line(problem: Finding) -> bool:

@@ -35,7 +35,7 @@ from krm_function.config.wiring import (
     with_function,
 )
 from krm_function.findings import NOTHING, Finding, finding
-from krm_function.hosts.files import CHART, FileProblem, read_file
+from krm_function.hosts.files import CHART, FileProblem, has_content, read_file
 from krm_function.hosts.write_files import NewFile, write_files
 from krm_function.record import NamedTuple
 from krm_function.text.errors import decode, encode
@@ -90,7 +90,7 @@ def missing_schemas(directory: str, kinds: Iterable[str]) -> dict[str, bytes]:
     copies: dict[str, bytes] = {}
     for kind in kinds:
         path, text = os.path.join(directory, schema_file(kind)), schema_text(kind).encode()
-        if not _has_content(path, text):
+        if not has_content(path, text):
             copies[path] = text
     return copies
 
@@ -122,13 +122,6 @@ def _make_directory(directory: str) -> None:
         os.mkdir(directory)
     except OSError as problem:
         raise FileProblem(directory, problem.strerror or "not writable", writing=True) from problem
-
-
-def _has_content(path: str, text: bytes) -> bool:
-    try:
-        return read_file(path, os.path.dirname(path)) == text
-    except FileProblem:
-        return False
 
 
 # --- The files that `init` writes: those that a directory lacks, and the orchestrator's own with the function in it

@@ -47,7 +47,7 @@ def is_open_to_git(path: str) -> bool:
     real = os.path.join(directory, os.path.basename(path))
     ignored = False
     for place, pattern in _read_patterns(top, directory):
-        name, below = pattern.removeprefix("!"), _make_relative(real, place)
+        name, below = pattern.removeprefix("!"), os.path.relpath(real, place)
         if any(_matches(name, part, is_file=part == below) for part in _list_parents(below)):
             ignored = name == pattern
     return not ignored
@@ -55,7 +55,7 @@ def is_open_to_git(path: str) -> bool:
 
 def _read_patterns(top: str, directory: str) -> Iterator[tuple[str, str]]:
     """Yield directory and pattern of each line; later ones take precedence."""
-    below = _make_relative(directory, top)
+    below = os.path.relpath(directory, top)
     steps = below.split(os.sep) if below != os.curdir else []
     places = [os.path.join(top, *steps[:count]) for count in range(len(steps) + 1)]
     files = [(top, os.path.join(top, ".git", "info", "exclude"))]
@@ -66,10 +66,6 @@ def _read_patterns(top: str, directory: str) -> Iterator[tuple[str, str]]:
             continue
         lines = (line.rstrip() for line in text.splitlines())
         yield from ((place, line) for line in lines if line and not line.startswith("#"))
-
-
-def _make_relative(path: str, place: str) -> str:
-    return os.path.relpath(path, place)
 
 
 def _list_parents(path: str) -> Iterator[str]:
@@ -108,11 +104,6 @@ def function_in(values: list[dict[str, object]]) -> Function:
 def options_of(function: Function) -> str:
     """Return the options of `init` for this form."""
     return f"--function {function.form}" + (f" --image {function.image}" if function.image else "")
-
-
-def build(function: Function, directory: str) -> str:
-    """Return the command that renders. directory: quoted."""
-    return f"kustomize build {function.flags} {directory}"
 
 
 def look(function: Function, directory: str, pipe: str) -> str:
@@ -329,8 +320,7 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             plugin = install_plugin(place.function)
             if plugin:
                 yield "install the program where kustomize looks for legacy plugins", plugin
-            rendered = f"{build(place.function, place.directory)} > rendered.yaml"
-            yield CHECK, f"{rendered} && {check}"
+            yield CHECK, f"kustomize build {place.function.flags} {place.directory} > rendered.yaml && {check}"
         case "kpt":
             render = f"kpt fn render --allow-exec {place.directory}"
             yield CHECK, f"{render} && contrast-krm check {place.directory} {config}"
@@ -341,10 +331,7 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
         case "helm":
             name = _release_name(state)
             template = f"helm template {name} {place.chart}"
-            yield (
-                CHECK,
-                f"{template} | contrast-krm post-render {config} > rendered.yaml && {check}",
-            )
+            yield CHECK, f"{template} | contrast-krm post-render {config} > rendered.yaml && {check}"
             renderer = f"helm upgrade --install {name} {place.chart} --post-renderer contrast-krm"
             arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
             helm3 = f"{renderer} --post-renderer-args post-render {arguments}"

@@ -42,13 +42,8 @@ def write_out(data: bytes) -> None:
     write_pieces((data,))
 
 
-def write_out_first(data: bytes, path: str) -> None:
-    """Write standard output before the file at `path`, and raise FileProblem if its reader has gone."""
-    write_pieces_first((data,), path)
-
-
 def write_pieces_first(pieces: Iterable[bytes], path: str) -> None:
-    """Write as `write_out_first` does, and encode while writing."""
+    """Write standard output before the file at `path`, and raise FileProblem if its reader has gone."""
     try:
         write_pieces(pieces)
     except BrokenPipeError as problem:

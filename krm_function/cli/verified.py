@@ -6,7 +6,7 @@ Its newest manifest is the active one. Every other file is compared or named.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -42,7 +42,7 @@ def verified_findings(directory: str, committed: bytes) -> list[Finding]:
         active = decode(data)
     except ManifestError as problem:
         return [finding("CC0702", field=path, problem=str(problem), file=path)]
-    findings = list(_compare_manifests(directory, history, committed, data, active))
+    findings = _compare_manifests(directory, history, committed, data, active)
     return findings + _compare_policies(directory, names, path, base_entries(active))
 
 
@@ -60,21 +60,18 @@ def _list_names(directory: str) -> list[str]:
 
 def _compare_manifests(
     directory: str, history: Sequence[int], committed: bytes, data: bytes, active: Mapping[str, Any]
-) -> Iterator[Finding]:
-    """Yield the difference of the committed manifest from the active one, whose bytes are `data`."""
+) -> list[Finding]:
+    """Return the difference of the committed manifest from the active one, whose bytes are `data`."""
     if data == committed:
-        return
-    *earlier, newest = history
-    path = os.path.join(directory, _name(newest))
+        return []
+    *earlier, path = [os.path.join(directory, _name(number)) for number in history]
     differences = _describe_differences(decode(committed), active)
     if not differences:
-        yield finding("CC1175.bytes", file=path)
-        return
-    for name in map(_name, reversed(earlier)):
-        if read_file(os.path.join(directory, name), directory, MAX_BYTES + 1) == committed:
-            yield finding("CC1174.earlier", file=path, name=name, differences=differences)
-            return
-    yield finding("CC1174.manifest", file=path, differences=differences)
+        return [finding("CC1175.bytes", file=path)]
+    for file in reversed(earlier):
+        if read_file(file, directory, MAX_BYTES + 1) == committed:
+            return [finding("CC1174.earlier", file=path, name=os.path.basename(file), differences=differences)]
+    return [finding("CC1174.manifest", file=path, differences=differences)]
 
 
 def _describe_differences(committed: Mapping[str, Any], active: Mapping[str, Any]) -> str:
@@ -104,23 +101,20 @@ def _compare_policies(
 ) -> list[Finding]:
     """Compare the initdata files with the policies of the active manifest; name all other files."""
     findings: list[Finding] = []
-    rest = {name for name in names if not MANIFEST.fullmatch(name)}
-    without: list[str] = []
-    in_old_files: list[str] = []
+    lacking = []
+    not_compared = {name for name in names if not MANIFEST.fullmatch(name)}
     for entry in entries:
-        initdata, rego = f"initdata.{entry.digest}.toml", f"policy.{entry.digest}.rego"
-        if initdata in rest:
-            rest.remove(initdata)
-            path = os.path.join(directory, initdata)
-            actual = digest(read_file(path, directory, LIMIT + 1))
-            findings += [finding("CC1174.digest", file=path, digest=actual)] if actual != entry.digest else []
-        else:
-            (in_old_files if rego in rest else without).append(_label(entry))
-    if without:
-        findings.append(finding("CC1174.missing", file=manifest, names=listed(without)))
-    if in_old_files:
-        findings.append(finding("CC1175.rego", file=manifest, names=listed(in_old_files)))
-    not_compared = sorted(rest, key=lambda name: (name.startswith(("initdata.", "policy.")), name))
-    count = len(entries) - len(without) - len(in_old_files)
-    text = ", ".join(map(short, not_compared)) or "none"
+        if (name := f"initdata.{entry.digest}.toml") not in not_compared:
+            lacking.append(entry)
+            continue
+        not_compared.remove(name)
+        path = os.path.join(directory, name)
+        actual = digest(read_file(path, directory, LIMIT + 1))
+        findings += [finding("CC1174.digest", file=path, digest=actual)] if actual != entry.digest else []
+    for code, has_rego in (("CC1174.missing", False), ("CC1175.rego", True)):
+        labels = [_label(entry) for entry in lacking if (f"policy.{entry.digest}.rego" in not_compared) == has_rego]
+        findings += [finding(code, file=manifest, names=listed(labels))] if labels else []
+    in_order = sorted(not_compared, key=lambda name: (name.startswith(("initdata.", "policy.")), name))
+    text = ", ".join(map(short, in_order)) or "none"
+    count = len(entries) - len(lacking)
     return [*findings, finding("CC1176", file=manifest, count=count, policies=len(entries), others=text)]

@@ -118,6 +118,14 @@ def read_file(path: str, root: str = "", most: int = -1) -> bytes:
     return data
 
 
+def has_content(path: str, data: bytes) -> bool:
+    """Tell whether a path is a regular file of its directory that has exactly these bytes."""
+    try:
+        return read_file(path, os.path.dirname(path) or ".") == data
+    except FileProblem:
+        return False
+
+
 def _must_be_inside(path: str, root: str, descriptor: int) -> None:
     """Raise PlaceProblem unless the open file is regular and is found below the root.
 

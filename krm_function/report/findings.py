@@ -145,17 +145,7 @@ def position(finding: Finding) -> str:
     return on_one_line(position_text(finding.file, finding.line, finding.column, finding.origin))
 
 
-def _leave_plain(text: str, style: str) -> str:  # noqa: ARG001 (as colour.Paint; that file is for terminals alone)
-    return text
-
-
-def render_text(
-    findings: Iterable[Finding],
-    *,
-    infos: bool = False,
-    whole: bool = False,
-    paint: Callable[[str, str], str] = _leave_plain,
-) -> str:
+def render_text(findings: Iterable[Finding], *, infos: bool = False, whole: bool = False, paint: Paint = plain) -> str:
     """Write all findings as text, "" for none.
 
     infos: include findings of severity info. whole: name every place of a cause. paint: see Paint.
@@ -164,7 +154,7 @@ def render_text(
     return "".join(line + "\n" for group in grouped(told) for line in _lines(group, paint, whole=whole))
 
 
-def _lines(group: Group, paint: Callable[[str, str], str], *, whole: bool) -> Iterator[str]:
+def _lines(group: Group, paint: Paint, *, whole: bool) -> Iterator[str]:
     """Yield the lines of a cause: its first place with the sentence, the other places, the remedy."""
     first, rest = group
     where, place = place_of(first), position(first)

@@ -7,7 +7,7 @@ nothing. The output is ordinary configuration.
 import os
 import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from krm_function.check.adopt import Adoption, Request, adopt, is_choice, list_choice_names, replace_spec
@@ -22,7 +22,6 @@ from krm_function.cli.streams import write_out
 from krm_function.config.collect import Config, collect
 from krm_function.config.document import API_VERSION, ConfigDocument
 from krm_function.config.edit import KIND, generate_with_spec
-from krm_function.config.image_lock import KIND as IMAGE_LOCK
 from krm_function.config.image_lock import KIND as LOCK
 from krm_function.config.image_lock import parse_image_lock
 from krm_function.findings import Finding, Ref, finding, has_errors
@@ -252,7 +251,7 @@ def adopted_images(
     if has_errors(looked_up.findings):
         return AdoptedImages(file, looked_up, config, (*findings, *looked_up.findings))
     spec = {"images": {**entries, **looked_up.entries}}
-    lock = {"apiVersion": API_VERSION, "kind": IMAGE_LOCK, "metadata": {"name": "images"}, "spec": spec}
+    lock = {"apiVersion": API_VERSION, "kind": LOCK, "metadata": {"name": "images"}, "spec": spec}
     images, lock_problems = parse_image_lock(ConfigDocument(lock))
     config = config._replace(images={**(config.images or {}), **(images or {})})
     return AdoptedImages(file, looked_up, config, (*findings, *looked_up.findings, *lock_problems))
@@ -264,9 +263,6 @@ def adopted_images(
 # standard error, because standard output has the report.
 
 
-Ask = Callable[[str], str]
-
-
 def ask(question: str) -> str:
     """Print a question, and return the line with the answer; "" at the end of standard input."""
     sys.stderr.write(question)
@@ -274,29 +270,29 @@ def ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def ask_workloads(request: Request, plain: tuple[Ref, ...], asked: Ask = ask) -> Request:
+def ask_workloads(request: Request, plain: tuple[Ref, ...]) -> Request:
     """Ask which pods without a Contrast class should be confidential, and why others are plain."""
     confidential, reasons = list(request.confidential), dict(request.plain)
     for ref in plain:
         name = on_one_line(address_of(ref))
         question = f"{name} does not ask for Contrast: confidential, plain, leave it, or leave all others? [c/p/L/q] "
-        answer = _ask_letter(question, "cpql", asked)
+        answer = _ask_letter(question, "cpql")
         if answer == "q":
             break
         if answer == "c":
             confidential.append(address_of(ref))
-        elif answer == "p" and (reason := asked(f"why is {name} plain? ")):
+        elif answer == "p" and (reason := ask(f"why is {name} plain? ")):
             reasons[address_of(ref)] = reason
     return request._replace(confidential=tuple(confidential), plain=reasons)
 
 
-def ask_choices(request: Request, adoption: Adoption, seen: set[str], asked: Ask = ask) -> Request:
+def ask_choices(request: Request, adoption: Adoption, seen: set[str]) -> Request:
     """Ask about each choice, and for keys. seen: the questions so far, extended in place."""
     keys = dict(request.keys)
     for kind, name in adoption.keys:
         if f"{kind}/{name}" not in seen:
             seen.add(f"{kind}/{name}")
-            answer = asked(f"keys of {kind} {on_one_line(name)}, of which envFrom takes all (KEY,KEY): ")
+            answer = ask(f"keys of {kind} {on_one_line(name)}, of which envFrom takes all (KEY,KEY): ")
             if keys_named := tuple(key for word in answer.split(",") if (key := word.strip())):
                 keys[kind, name] = keys_named
     yes = set(request.yes)
@@ -304,22 +300,16 @@ def ask_choices(request: Request, adoption: Adoption, seen: set[str], asked: Ask
         if choice.name not in seen:
             seen.add(choice.name)
             sys.stderr.write("".join(f"{line}\n" for line in choice_lines(choice)))
-            if _ask_letter(f"{on_one_line(choice.name)}? [y/N] ", "yn", asked) == "y":
+            if _ask_letter(f"{on_one_line(choice.name)}? [y/N] ", "yn") == "y":
                 yes.add(choice.name)
     return request._replace(yes=frozenset(yes), keys=keys)
 
 
-def _ask_letter(question: str, letters: str, asked: Ask) -> str:
+def _ask_letter(question: str, letters: str) -> str:
     """Return the first letter of an answer; the last of `letters` without an answer."""
-    for answer in _ask_until_clear(question, asked):
-        if answer[:1].lower() in letters:
-            return answer[:1].lower() or letters[-1]
-    return letters[-1]
-
-
-def _ask_until_clear(question: str, asked: Ask) -> Iterator[str]:
-    while True:
-        yield asked(question)
+    while (letter := ask(question)[:1].lower()) not in letters:
+        pass
+    return letter or letters[-1]
 
 
 # --- A call of `adopt`

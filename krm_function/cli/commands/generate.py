@@ -7,10 +7,10 @@ files; only the statement of --attest, which names all of them, comes after it.
 import itertools
 import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.inputs import Inputs, read_inputs, read_plainly
+from krm_function.cli.inputs import read_inputs, read_plainly
 from krm_function.cli.messages import print_findings
 from krm_function.cli.outputs import changed_files, one_stream, open_ends, too_large
 from krm_function.cli.parser import (
@@ -24,7 +24,7 @@ from krm_function.cli.parser import (
     add_strict,
 )
 from krm_function.cli.render_inputs import configured
-from krm_function.cli.streams import write_out, write_out_first
+from krm_function.cli.streams import write_out, write_pieces_first
 from krm_function.config.collect import reported
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find_files, same_file
@@ -125,7 +125,8 @@ def run(options: Namespace) -> int:
     if has_errors(printed):
         return print_findings(printed, options.format, options.report)
     if attest:
-        files = _make_files(inputs, in_place) if options.in_place else {options.output: stream}
+        whole = {source.file: source.data for source in inputs.sources} | in_place
+        files = whole if options.in_place else {options.output: stream}
         vouching.append(attest.new_file(config, files, rendered.manifest))
     if options.in_place:
         sweep(source.file for source in inputs.sources)
@@ -160,7 +161,7 @@ def _output_among_inputs(options: Namespace) -> list[Finding]:
 
 def _check_files(options: Namespace, rendered: Rendered) -> list[Finding]:
     findings: list[Finding] = []
-    if options.manifest and not rendered.manifest and not has_errors((*rendered.findings, *findings)):
+    if options.manifest and not rendered.manifest and not has_errors(rendered.findings):
         findings.append(finding("CC0909.no-manifest", option="--manifest"))
     if options.output and options.manifest and os.path.realpath(options.output) == os.path.realpath(options.manifest):
         findings.append(finding("CC0909.manifest-too", option="--output"))
@@ -176,15 +177,11 @@ def _prepare_statement(options: Namespace) -> "tuple[Attest | None, list[Finding
     return Attest(options, "generate"), wrong_place(options)
 
 
-def _make_files(inputs: Inputs, changed: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {source.file: source.data for source in inputs.sources} | dict(changed)
-
-
 def _print(stream: bytes, files: Sequence[NewFile]) -> None:
     """Write standard output, then the files; none of them if writing fails or the pipe is closed."""
     if not files:
         write_out(stream)
         return
     with staged(files) as put:
-        write_out_first(stream, " and ".join(file.path for file in files))
+        write_pieces_first((stream,), " and ".join(file.path for file in files))
         put()

@@ -10,11 +10,11 @@ from argparse import Namespace
 from krm_function.cli.messages import print_findings
 from krm_function.cli.next_steps import is_open_to_git
 from krm_function.cli.parser import Parser, add_findings, add_output_file
-from krm_function.cli.streams import write_out_first
+from krm_function.cli.streams import write_pieces_first
 from krm_function.config.edit import with_owner_key
 from krm_function.contrast.owner_keys import KeyPair, new_seedshare_owner, new_workload_owner
 from krm_function.findings import Finding, finding
-from krm_function.hosts.files import FileProblem, read_file
+from krm_function.hosts.files import has_content, read_file
 from krm_function.hosts.write_files import NewFile, in_turn, staged, sweep, write_files
 from krm_function.kubernetes.resource import yaml_finding
 from krm_function.report.findings import on_one_line
@@ -99,7 +99,7 @@ def _write(pair: KeyPair, private: str, public: NewFile) -> None:
         write_files([NewFile(private, pair.private, PRIVATE, new=True), public])
         return
     with staged([public]) as put:
-        write_out_first(pair.private, public.path)
+        write_pieces_first((pair.private,), public.path)
         put()
 
 
@@ -107,18 +107,11 @@ def _print(pair: KeyPair, private: str, shown: bytes) -> None:
     """Write the private half to its file, then the public one to standard output; keep no file if that fails."""
     try:
         write_files([NewFile(private, pair.private, PRIVATE, new=True)])
-        write_out_first(shown, private)
+        write_pieces_first((shown,), private)
     except BaseException:  # including signals: the public half was not printed
-        if _has_content(private, pair.private):
+        if has_content(private, pair.private):
             os.unlink(private)
         raise
-
-
-def _has_content(path: str, data: bytes) -> bool:
-    try:
-        return os.path.isfile(path) and read_file(path) == data
-    except FileProblem:
-        return False
 
 
 def _format_public_half(pem: str, *, as_yaml: bool) -> bytes:

@@ -37,16 +37,13 @@ def run(options: Namespace) -> int:
     texts, findings = _read_manifests(inputs)
     if not has_errors(findings):
         if not texts:
-            findings += (finding("CC1106.not-emitted" if _is_rendered(inputs) else "CC1106.not-rendered"),)
+            rendered = any(ORIGINAL in resource.text for resource in inputs.resources)
+            findings += (finding("CC1106.not-emitted" if rendered else "CC1106.not-rendered"),)
         elif (last := last_of([text.encode("utf-8") for text in texts])) is None:
             findings += (finding("CC0108.manifests", count=len(texts)),)
         else:
             write_out(last)
     return print_findings(findings, options.format, options.report)
-
-
-def _is_rendered(inputs: Inputs) -> bool:
-    return any(ORIGINAL in resource.text for resource in inputs.resources)
 
 
 def _read_manifests(inputs: Inputs) -> tuple[list[str], tuple[Finding, ...]]:

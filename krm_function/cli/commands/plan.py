@@ -33,7 +33,7 @@ from krm_function.kubernetes.placement import Placement, place
 from krm_function.kubernetes.runtime_classes import RuntimeClass
 from krm_function.render.pipeline import render
 from krm_function.render.rendered import Rendered
-from krm_function.report.findings import ansi
+from krm_function.report.findings import ansi, plain
 from krm_function.report.plan import Plan, make_plan, plan_json
 from krm_function.report.plan_text import WIDTH, plan_mermaid, plan_text
 
@@ -90,15 +90,9 @@ def run(options: Namespace) -> int:
     chosen, file = format_and_file(options.output)
     inputs = read_inputs(options.paths)
     files = [path for path in options.nodes if path != "-"]
-    if file and same_file(
-        file,
-        [
-            *(source.path for source in find_files([*options.config, *files])),
-            *(source.file for source in inputs.sources),
-        ],
-    ):
-        overwritten = finding("CC0909.input", option="--output")
-        return print_findings([overwritten], options.format, options.report)
+    read = [source.path for source in find_files([*options.config, *files])] if file else []
+    if same_file(file, [*read, *(source.file for source in inputs.sources)]):
+        return print_findings([finding("CC0909.input", option="--output")], options.format, options.report)
     node_list = known_nodes(options, inputs)
     if has_errors(node_list.findings):
         return print_findings(node_list.findings, options.format, options.report)
@@ -133,9 +127,8 @@ def _choose_writer(chosen: str, options: Namespace, *, file: str) -> Callable[[P
             return plan_html
         case _:
             width = columns(WIDTH, file=bool(file))
-            if file or not coloured(options.color, sys.stdout):
-                return partial(plan_text, width=width)
-            return partial(plan_text, width=width, paint=ansi)
+            paint = ansi if not file and coloured(options.color, sys.stdout) else plain
+            return partial(plan_text, width=width, paint=paint)
 
 
 def _read_classes(

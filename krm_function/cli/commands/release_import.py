@@ -159,7 +159,8 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
     findings += missing(release) if release else ()
     if release is None or has_errors(findings):
         return print_findings(findings, options.format, options.report)
-    summary = f"release {release.version}: {_list_platforms(release)}; {_count_images(len(release.images))}\n"
+    images = f"{len(release.images)} image{'' if len(release.images) == 1 else 's'}"
+    summary = f"release {release.version}: {', '.join(release.platforms) or 'no platform'}; {images}\n"
     if not options.output:
         write_out(data)
     elif as_stream:
@@ -175,14 +176,6 @@ def _finish(combined: Combined, current: Before, options: Namespace, findings: l
             where = os.path.join(os.path.dirname(options.output), DIRECTORY)
             summary += f"created {on_one_line(where)}: its JSON Schema, for editors\n"
     return print_findings(findings, options.format, options.report, summary)
-
-
-def _count_images(images: int) -> str:
-    return f"{images} image{'' if images == 1 else 's'}"
-
-
-def _list_platforms(release: Release) -> str:
-    return ", ".join(release.platforms) or "no platform"
 
 
 def _check_usage(options: Namespace) -> list[Finding]:

@@ -17,12 +17,11 @@ from krm_function.cli.outputs import write_restored
 from krm_function.cli.parser import Parser, add_config, add_findings, add_output_file, add_paths
 from krm_function.cli.streams import write_out
 from krm_function.contrast.owned import emitted_objects
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.findings import finding, has_errors
 from krm_function.hosts.emitted import without_added_line_end, without_added_separator
 from krm_function.hosts.functions import DecodedList, encode_list
 from krm_function.hosts.stream import encode_stream
 from krm_function.hosts.write_files import write_file
-from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
 from krm_function.kubernetes.resource import Resource, with_kinds
 from krm_function.render.pipeline import find_unproven
 from krm_function.render.proof import check_removed_classes, check_removed_namespaces
@@ -61,7 +60,7 @@ def run(options: Namespace) -> int:
         printed = [finding("CC0909.stdin-in-place", option="--in-place")]
         return print_findings(printed, options.format, options.report)
     inputs = read_inputs(options.paths)
-    kinds, configured = _read_kinds(options.config)
+    kinds, configured = configured_kinds(options.config)
     resources, findings = read(with_kinds(inputs.resources, kinds), ())
     findings = (*inputs.findings, *configured, *findings)
     findings += find_unproven(resources, None, rendered=False, seals=False, taken_back=True)
@@ -78,12 +77,6 @@ def run(options: Namespace) -> int:
     else:
         write_out(b"".join(data for _, data in files))
     return print_findings(findings, options.format, options.report)
-
-
-def _read_kinds(paths: Sequence[str]) -> tuple[Kinds, tuple[Finding, ...]]:
-    if not paths:
-        return SHIPPED, ()
-    return configured_kinds(paths)
 
 
 def _drop_additions(resource: Resource) -> Resource:
