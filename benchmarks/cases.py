@@ -59,11 +59,15 @@ def _starts(directory: str, *, quick: bool) -> Iterator[Case]:
     own = "with mesh, ID block, owner key"
     cases += [(f"{count} workloads {own}", inputs.meshed(count), inputs.quickstart(count)) for count in (1, 10, 100)]
     for name, documents, text in cases:
-        ours = function(directory, text or inputs.resource_list(documents, bare))
+        ours = (
+            function(directory, text or inputs.resource_list(documents, bare))
+            if "workloads" in name
+            else unrelated(directory)
+        )
         without = peers.kustomize(directory, inputs.stream(documents))
         yield Case(name, ours, (peers.interpreter(ours.stdin), without), runs(ours, quick=quick))
     name, text = "nothing of Contrast's, 10 KB, as a stream", inputs.stream(inputs.ordinary(10_000))
-    streamed = post_render(directory, text, bare)
+    streamed = post_render(directory, text, f"{bare}  workloads: optional\n")
     yield Case(name, streamed, (peers.interpreter(streamed.stdin),), runs(streamed, quick=quick))
     streamed = bare_post_render(directory, text)
     yield Case(f"{name}, unconfigured", streamed, (peers.interpreter(streamed.stdin),), runs(streamed, quick=quick))
@@ -120,6 +124,12 @@ def _throughput(directory: str, *, quick: bool) -> Iterator[Case]:
 def workloads(directory: str, count: int) -> Program:
     """Ours on that many workloads of one container, with policies and a lock that holds all images."""
     return listed(directory, inputs.plain(count), policies=True)
+
+
+def unrelated(directory: str) -> Program:
+    """Ours on a configured ResourceList without Contrast workloads."""
+    optional = f"{inputs.options(policies=True)}  workloads: optional\n"
+    return function(directory, inputs.resource_list(inputs.ordinary(10_000), optional))
 
 
 def custom(directory: str, kind: str, templates: int) -> Program:

@@ -1,4 +1,4 @@
-"""Instructions of three inputs, against those that figures.json records: `python -m benchmarks.instructions`.
+"""Instructions of four inputs, against those that figures.json records: `python -m benchmarks.instructions`.
 
 Rule of this file: time on a clock lets ten per cent pass unseen; valgrind counts the same instructions in every run, to
 0.01 %. Another Python or another machine has other counts, so figures of another Python are not compared.
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from benchmarks import inputs
-from benchmarks.cases import MEGABYTE, streamed, workloads
+from benchmarks.cases import MEGABYTE, streamed, unrelated, workloads
 from benchmarks.figures import record, recorded
 from benchmarks.measure import Program, environment, sample
 from benchmarks.ours import bare_post_render
@@ -32,6 +32,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         programs = {
             "nothing of Contrast's, 10 KB": bare_post_render(directory, inputs.stream(inputs.ordinary(10_000))),
+            "nothing of Contrast's, 10 KB, as a ResourceList": unrelated(directory),
             "10 workloads with policies": workloads(directory, 10),
             "stream 2 MB, 2% Contrast": streamed(directory, inputs.mixed(2 * MEGABYTE, 0.02)),
         }

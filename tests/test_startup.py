@@ -107,6 +107,12 @@ def test_a_configured_stream_of_which_nothing_is_contrasts_loads_no_pipeline() -
     assert {name for name in names if name.startswith("krm_function.render.")} == set()
 
 
+def test_a_resource_list_of_which_nothing_is_contrasts_loads_no_pipeline() -> None:
+    optional = f"{options(policies=True)}  workloads: optional\n"
+    names = loaded(RENDER, resource_list(ordinary(10_000), optional))
+    assert {name for name in names if name.startswith(("krm_function.render", "krm_function.policy"))} == set()
+
+
 def test_more_of_openssl_is_loaded_for_owner_keys_other_than_plain_p384() -> None:
     bytes_of_a_p256_key = (
         "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from krm_function.cli.messages import file_finding
 from krm_function.config.collect import Config
 from krm_function.config.document import CONFIG_KINDS, GROUP, ConfigDocument, config_reference, is_config
-from krm_function.config.generate import KIND, parse_generate
+from krm_function.config.generate import KIND, OPTIONAL, parse_generate
 from krm_function.contrast.class_in_text import may_hide_words
-from krm_function.findings import Finding, finding
+from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import FileProblem, find_files, read_file
 from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
@@ -38,6 +38,13 @@ def overridden(
     warnings = "error" if strict else generate.warnings
     generate = generate._replace(namespace=namespace or generate.namespace, warnings=warnings)
     return config._replace(generate=generate, hidden=hidden)
+
+
+def selects_nothing(config: Config | None, findings: tuple[Finding, ...]) -> bool:
+    """Tell whether a configuration has no errors, requires no confidential pod, and names nothing that must exist."""
+    if config is None or has_errors(findings):
+        return False
+    return set(config.generate.workloads) == {OPTIONAL} and not config.generate.volumes.names_something
 
 
 def from_files(

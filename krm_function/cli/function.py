@@ -4,20 +4,19 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.configuration import from_files, from_resources, overridden
+from krm_function.cli.configuration import from_files, from_resources, overridden, selects_nothing
 from krm_function.cli.exits import USAGE
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import read_in, write_out, write_pieces
-from krm_function.config.collect import collect, options_in
+from krm_function.config.collect import NO_RELEASE, collect, options_in
 from krm_function.config.document import CONFIG_KINDS, ConfigDocument, is_config
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import blank
 from krm_function.hosts.functions import called_by_kpt, cut_list, encode_failure, list_pieces
+from krm_function.hosts.pass_through import LARGEST, is_unrelated
 from krm_function.krm.result import NotAResourceListError
 from krm_function.kubernetes.objects import reference
 from krm_function.kubernetes.resource import Resource, yaml_finding
-from krm_function.render.pipeline import render
-from krm_function.render.prepare import NO_RELEASE
 from krm_function.report.findings import krm_results
 from krm_function.text.errors import YamlError, decode, encode
 
@@ -150,6 +149,11 @@ def run_function(
             verdict, findings, form, report, in_results=_shows_results(decoded.resources, all_findings)
         )
     config, problems = collect(documents)
+    if selects_nothing(config, findings + problems) and _has_nothing_of_contrast(decoded.resources):
+        write_pieces(list_pieces(decoded, [resource.text for resource in decoded.resources], (), ()))
+        return print_findings((), form, report)
+    from krm_function.render.pipeline import render
+
     config = overridden(config, namespace, strict=strict)
     rendered = render(decoded.resources, config, findings + problems)
     if rendered.failed:
@@ -158,6 +162,14 @@ def run_function(
         write_pieces(list_pieces(decoded, rendered.texts, rendered.added, krm_results(rendered.findings)))
     in_results = _shows_results(decoded.resources, rendered.findings)
     return print_findings(rendered.findings, form, report, in_results=in_results)
+
+
+def _has_nothing_of_contrast(resources: Sequence[Resource]) -> bool:
+    """Tell whether all resources but the configuration are surely not Contrast's, so that no render is needed."""
+    return sum(len(resource.text) for resource in resources) < LARGEST and all(
+        (resource.certain and is_config(resource.api_version)) or is_unrelated(resource.text, item=True)
+        for resource in resources
+    )
 
 
 def _shows_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from krm_function.cli.configuration import from_files, from_files_and_resources
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.streams import write_out
-from krm_function.config.collect import Config, collect
+from krm_function.config.collect import NO_RELEASE, Config, collect
 from krm_function.config.document import ConfigDocument
 from krm_function.config.generate import CALCULATE
 from krm_function.config.image_lock import KIND, parse_image_lock
@@ -38,7 +38,7 @@ from krm_function.lock.pins import (
 )
 from krm_function.record import NamedTuple
 from krm_function.render.pipeline import find_unproven
-from krm_function.render.prepare import NO_RELEASE, prepare
+from krm_function.render.prepare import prepare
 from krm_function.render.select import select
 from krm_function.schema.check import nearest
 from krm_function.schema.table import EMPTY

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from krm_function.cli.configuration import from_files, from_resources, overridden
+from krm_function.cli.configuration import from_files, from_resources, overridden, selects_nothing
 from krm_function.cli.messages import TEXT, Form, print_findings
 from krm_function.cli.streams import write_pieces
 from krm_function.config.collect import collect, reported
 from krm_function.config.document import CONFIG_KINDS, GROUP, is_config
-from krm_function.config.generate import OPTIONAL
 from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.files import read_file
 from krm_function.hosts.pass_through import passes_through
@@ -19,7 +18,6 @@ from krm_function.text.errors import YamlError, decode
 if TYPE_CHECKING:
     from krm_function.cli.attest import Attest
     from krm_function.config.collect import Config
-    from krm_function.config.document import ConfigDocument
     from krm_function.render.rendered import Rendered
 
 
@@ -53,10 +51,12 @@ def post_render(
     if attest:
         attest.add_input("", data)
     documents, findings = from_files(config_files, "", attest.reader("config") if attest else read_file)
-    if config_files and passes_through(data) and _selects_nothing(documents, findings):
-        same = (data,)
-        config = overridden(collect(documents)[0], namespace, strict=strict, hidden=not report)
-        return _print(lambda: same, (), form, report, attest, config, b"")
+    if config_files and passes_through(data):
+        config, unmet = collect(documents)
+        if selects_nothing(config, findings + unmet):
+            same = (data,)
+            config = overridden(config, namespace, strict=strict, hidden=not report)
+            return _print(lambda: same, (), form, report, attest, config, b"")
 
     from helm_plugin.helm_stream import decode_helm, encode_helm
     from krm_function.render.pipeline import render
@@ -117,15 +117,6 @@ def _drop_configuration(resources: Sequence[Resource], texts: Sequence[str | Non
 def _has_object(resource: Resource, text: str | None) -> bool:
     """Tell whether a document is in the output, and is more than a comment or a null."""
     return bool(text) and (bool(resource.kind) or not resource.certain)
-
-
-def _selects_nothing(documents: Iterable["ConfigDocument"], findings: tuple[Finding, ...]) -> bool:
-    """Tell whether a configuration has no errors, requires no confidential pod, and names nothing that must exist."""
-    config, unmet = collect(documents)
-    if config is None or has_errors(findings + unmet):
-        return False
-    generate = config.generate
-    return set(generate.workloads) == {OPTIONAL} and not generate.volumes.names_something
 
 
 def _print(

@@ -32,6 +32,7 @@ from krm_function.schema.values import Flag, ListOf, MapOf, Number, OneOrMany, R
 
 
 ACKNOWLEDGED = "CC0294"  # the info that a warning becomes
+NO_RELEASE = "CC0903"  # the one configuration error that an input without Contrast workloads may have
 OUTSIDE = ("CC0242", "CC0285", "CC0292")  # warnings of pods outside of a VM, or changed after they are sealed
 
 
@@ -258,7 +259,7 @@ def collect(documents: Iterable[ConfigDocument], mode: str = "render") -> tuple[
     images, problems = _merge_locks(by_kind["ImageLock"])
     findings += problems
     if not by_kind["ContrastRelease"]:
-        findings.append(finding("CC0903"))
+        findings.append(finding(NO_RELEASE))
         if generate is not None and set(generate.workloads) - {OPTIONAL}:
             selects = finding("CC0257", generate.ref, ("spec", "workloads"))
             findings += [located(selects, document) for document in by_kind["ContrastGenerate"][:1]]

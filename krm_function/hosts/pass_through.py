@@ -1,4 +1,4 @@
-"""Early exit for post-render: detect a stream without Contrast workloads before importing the pipeline.
+"""Early exit for post-render and the function: detect input without Contrast workloads before importing the pipeline.
 
 Rule of this file: the answer is the pipeline's, only earlier. `True` means that a render whose configuration
 has no errors would have no findings and return the same bytes; whatever is not certain is `False`, and the pipeline
@@ -25,15 +25,28 @@ _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 
 def passes_through(data: bytes) -> bool:
     """Tell whether a stream can be read and has nothing that can be Contrast's."""
-    if not data or len(data) > LARGEST or b"contrast" in data or b"\r" in data or data.startswith(b"\xef\xbb\xbf"):
+    if not data or len(data) > LARGEST or b"contrast" in data or data.startswith(b"\xef\xbb\xbf"):
         return False
     try:
         text = data.decode("utf-8")
-        if odd_separator(text) or may_name_contrast(text):
-            return False
+    except ValueError:
+        return False
+    return is_unrelated(text)
+
+
+def is_unrelated(text: str, *, item: bool = False) -> bool:
+    """Tell whether a stream, or an item of a list, can be read and has nothing that can be Contrast's."""
+    if "contrast" in text or "\r" in text or odd_separator(text) or may_name_contrast(text):
+        return False
+    try:
         pull = CParser(text).get_event
         while (kind := type(pull())) is not StreamEndEvent:
-            if kind is DocumentStartEvent and not _is_unrelated(plain_value(pull(), pull, _DEEP, _plain_scalar)):
+            if kind is not DocumentStartEvent:
+                continue
+            document = plain_value(pull(), pull, _DEEP, _plain_scalar)
+            if item and isinstance(document, list) and len(document) == 1:  # behind the dash of the item
+                (document,) = document
+            if not _is_unrelated(document):
                 return False
     except (YAMLError, ValueError, NotPlain):
         return False

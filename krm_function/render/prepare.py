@@ -6,7 +6,7 @@ policies and the manifest; `lock` lists the images. An error ends it early.
 
 from collections.abc import Collection, Sequence
 
-from krm_function.config.collect import Config
+from krm_function.config.collect import NO_RELEASE, Config
 from krm_function.contrast.identity import Identities
 from krm_function.contrast.injected import SECURE_PV
 from krm_function.findings import Finding, Ref, has_errors
@@ -47,7 +47,6 @@ from krm_function.render.unsealed import (
 
 UNREAD = ("CC01", "CC10", "CC0908", "CC0910")  # something was not read; the release may be in it
 MISSING_IMAGES = "CC0511"
-NO_RELEASE = "CC0903"  # the one configuration error that a stream without Contrast workloads may have
 
 
 class Injected(NamedTuple):

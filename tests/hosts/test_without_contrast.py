@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.inputs import coordinator, ordinary, stream
-from krm_function.cli import post_renderer
+from benchmarks.inputs import coordinator, options, ordinary, resource_list, stream
+from krm_function.cli import function, post_renderer
 from krm_function.cli.post_renderer import post_render
-from krm_function.hosts.pass_through import _DEEP, passes_through
+from krm_function.hosts.pass_through import _DEEP, is_unrelated, passes_through
 from krm_function.kubernetes.kinds import CATALOGUED, KINDS
 from krm_function.kubernetes.pod_kinds import SHIPPED
 from krm_function.text.errors import LIMITS
@@ -31,6 +31,7 @@ PLAIN = (
 
 CONFIG = str(shared_config())
 Answer = tuple[int, bytes, str]
+MISPLACED = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: contrast-cc\n  annotations: {a: contrast-cc}\n"
 
 
 def answer(data: bytes, *config: str, early: bool = False, report: str = "") -> Answer:
@@ -158,3 +159,46 @@ def test_a_chart_with_one_byte_changed(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text) - 1))
     text[at] = data.draw(st.sampled_from(b"\n -:#'\"[]{}&*!|>%?\\\t\x00\xffa"))
     agreed(bytes(text))
+
+
+# --- The same for the items of a ResourceList
+
+OPTIONAL = f"{options(policies=True)}  workloads: optional\n"
+HERE = "krm_function.render.pipeline"
+
+
+def answer_to_list(items: list[str], config: str = OPTIONAL, *, early: bool) -> Answer:
+    """Exit code, standard output and standard error of the function; early: it may leave before the pipeline."""
+    with mock.patch.object(function, "is_unrelated", is_unrelated if early else lambda *_, **__: False):
+        ran = called(stdin=resource_list(items, config).encode())
+    return ran.code, ran.out, ran.err
+
+
+def test_a_list_of_ordinary_items_leaves_before_the_pipeline() -> None:
+    expected = answer_to_list(ordinary(20_000), early=False)
+    assert expected == (0, resource_list(ordinary(20_000), OPTIONAL).encode(), "")
+    with mock.patch.dict(sys.modules, {HERE: None}):
+        assert answer_to_list(ordinary(20_000), early=True) == expected
+
+
+@pytest.mark.parametrize("item", [*coordinator(), POD + "  runtimeClassName: contrast-cc\n", "kind: [\n", MISPLACED])
+def test_an_item_that_may_matter_is_left_to_the_pipeline(item: str) -> None:
+    assert answer_to_list([POD, item], early=True) == answer_to_list([POD, item], early=False)
+
+
+@pytest.mark.parametrize("config", [options(policies=True), OPTIONAL.replace("optional", "required"), "", POD])
+def test_a_list_with_another_configuration(config: str) -> None:
+    assert answer_to_list([POD], config, early=True) == answer_to_list([POD], config, early=False)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.lists(PIECES, max_size=8), max_size=3))
+def test_random_lists(pieces: list[list[str]]) -> None:
+    items = ["".join(item).strip("\n") for item in pieces]
+    assert answer_to_list(items, early=True) == answer_to_list(items, early=False)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_items(name: str) -> None:
+    items = [item.strip("\n") for item in ODD[name].split("---\n")]
+    assert answer_to_list(items, early=True) == answer_to_list(items, early=False)
