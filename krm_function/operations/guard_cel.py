@@ -38,12 +38,9 @@ def texts(values: Iterable[str]) -> str:
 
 def field(value: str, path: Iterable[str]) -> str:
     """Write the optional field of a value, which `.orValue(...)` turns into a value."""
-    return value + "".join(f".?{step}" if _is_name(step) else f"[?{text(step)}]" for step in path)
-
-
-def _is_name(step: str) -> bool:
-    """Tell whether a key can be written as a field: letters, digits and `_`, and not a reserved word of CEL."""
-    return step.isidentifier() and step not in RESERVED
+    return value + "".join(
+        f".?{step}" if step.isidentifier() and step not in RESERVED else f"[?{text(step)}]" for step in path
+    )
 
 
 def a_list(value: str) -> str:
@@ -161,29 +158,27 @@ class Guarded(NamedTuple):
 def find_guarded(kinds: Kinds) -> Guarded:
     """Find the pod templates of all kinds, and the refused places."""
     pods: dict[str, tuple[Pattern, ...]] = {
-        _format_key(place[0].rpartition("/")[0], kind): place[1:] for kind, place in KINDS.items()
+        f"{place[0].rpartition('/')[0]}/{kind}": place[1:] for kind, place in KINDS.items()
     }
     findings = []
     for kind_of_pod in _select_sealed_kinds(kinds):
-        paths = tuple(
-            dict.fromkeys(
-                tuple(step.replace("*", LIST) for step in template.path) for template in kind_of_pod.templates
-            )
+        kind, group = kind_of_pod.kind, kind_of_pod.group
+        paths = dict.fromkeys(
+            tuple(step.replace("*", LIST) for step in template.path) for template in kind_of_pod.templates
         )
         deep = [path for path in paths if path.count(LIST) > 1]
-        findings += [
-            finding("CC1370", kind=kind_of_pod.kind, group=kind_of_pod.group, place=_write_path(path)) for path in deep
-        ]
+        places = (".".join(path).replace(f".{LIST}", "[*]") for path in deep)
+        findings += [finding("CC1370", kind=kind, group=group, place=place) for place in places]
         if shallow := tuple(path for path in paths if path not in deep):
-            pods[_format_key(kind_of_pod.group, kind_of_pod.kind)] = shallow
+            pods[f"{group}/{kind}"] = shallow
     classes: dict[str, tuple[Pattern, ...]] = {}
     reasons: dict[str, str] = {}
     for group, of in REFUSED_PLACES.items():
-        for kind, paths in of.items():
+        for kind, refused_paths in of.items():
             refused = shipped(group, kind)
             if (group, kind) not in kinds.configured and refused is not None and refused.refused:
-                classes[_format_key(group, kind)] = paths
-                reasons[_format_key(group, kind)] = f"{refused.refused}; {refused.instead}"
+                classes[f"{group}/{kind}"] = refused_paths
+                reasons[f"{group}/{kind}"] = f"{refused.refused}; {refused.instead}"
     return Guarded(pods, classes, reasons, tuple(findings))
 
 
@@ -195,40 +190,30 @@ def _select_sealed_kinds(kinds: Kinds) -> list[PodKind]:
     return [pod_kind for _, pod_kind in sorted(kinds_by_key.items()) if not pod_kind.refused]
 
 
-def _format_key(group: str, kind: str) -> str:
-    return f"{group}/{kind}"
-
-
-def _write_path(path: Pattern) -> str:
-    return ".".join(path).replace(f".{LIST}", "[*]")
-
-
 def maps_at(value: str, places: Places) -> str:
     """Write the list of the maps at the places of an object; the CEL variable `kind` chooses the places."""
-    by_paths: dict[tuple[Pattern, ...], list[str]] = {}
-    for key, paths in places.items():
-        by_paths.setdefault(paths, []).append(key)
-    cases = [
-        f"variables.kind in {texts(keys)} ? {listed(_write_maps(value, path) for path in paths)} : "
-        for paths, keys in by_paths.items()
-    ]
-    return f"({''.join(cases)}[]).filter(p, type(p) == map)"
+    lists = {key: listed(_write_maps(value, path) for path in paths) for key, paths in places.items()}
+    return f"({by_kind(lists, '[]')}).filter(p, type(p) == map)"
+
+
+def by_kind(cases: Mapping[str, str], otherwise: str) -> str:
+    """Write the expression for the CEL variable `kind`; kinds with the same one share a case."""
+    kinds: dict[str, list[str]] = {}
+    for key, expression in cases.items():
+        kinds.setdefault(expression, []).append(key)
+    written = (f"variables.kind in {texts(keys)} ? {expression} : " for expression, keys in kinds.items())
+    return "".join(written) + otherwise
 
 
 def _write_maps(value: str, path: Pattern) -> str:
-    if MAP in path:
-        of, below = _split_at(value, path, MAP)
-        templates = f"m.map(k, {_write_map('m[k]', below)})"
-        return f"[{of}.orValue({{}})].map(m, type(m) == map ? {templates} : [])[0]"
-    if LIST in path:
-        of, below = _split_at(value, path, LIST)
+    size = next((size for size, step in enumerate(path) if step in (MAP, LIST)), None)
+    if size is None:
+        return f"[{_write_map(value, path)}]"
+    of, below = field(value, path[:size]), path[size + 1 :]
+    if path[size] == LIST:
         return f"{a_list(of)}.map(e, {_write_map('e', below)})"
-    return f"[{_write_map(value, path)}]"
-
-
-def _split_at(value: str, path: Pattern, mark: str) -> tuple[str, Pattern]:
-    size = path.index(mark)
-    return field(value, path[:size]), path[size + 1 :]
+    templates = f"m.map(k, {_write_map('m[k]', below)})"
+    return f"[{of}.orValue({{}})].map(m, type(m) == map ? {templates} : [])[0]"
 
 
 def _write_map(value: str, path: Pattern) -> str:

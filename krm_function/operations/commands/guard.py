@@ -19,7 +19,6 @@ from krm_function.findings import Finding, finding, has_errors
 from krm_function.hosts.stream import Stream, encode_stream
 from krm_function.hosts.write_files import write_file
 from krm_function.kubernetes.objects import is_dns_subdomain, reference
-from krm_function.kubernetes.pod_kinds import Kinds
 from krm_function.kubernetes.resource import with_kinds
 from krm_function.kubernetes.workload import INITDATA, Workload, workloads_of
 from krm_function.operations.guard_cel import (
@@ -33,6 +32,7 @@ from krm_function.operations.guard_cel import (
     Json,
     a_list,
     binding,
+    by_kind,
     changes_of_pods,
     field,
     find_guarded,
@@ -43,10 +43,8 @@ from krm_function.operations.guard_cel import (
     refuse,
     rules,
     text,
-    texts,
 )
 from krm_function.operations.live import MARKS, Host
-from krm_function.record import NamedTuple
 
 DESCRIPTION = (
     "Prints ValidatingAdmissionPolicies with their bindings: the API server then refuses placeholders, "
@@ -89,10 +87,26 @@ def run(options: Namespace) -> int:
     return print_findings(findings, options.format, options.report)
 
 
+# --- The command `guard`: admission policies that make an API server refuse honest mistakes
+#
+# Rule of this package: its names, kinds and annotations come from the other packages, written as CEL; it asks no
+# cluster. An update that does not change the pod templates is never refused, so that no controller is stopped half-way;
+# nor are objects that a controller made, except pods. The host's API server is not trusted
+# (docs/explanation/threat-model.md): only the sealed policy in the VM protects.
+
+
 def _make_policies(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
+    """Return the policies, each with its binding, and the role of exceptions, in the order to apply them."""
     kinds, findings = configured_kinds(options.config)
-    policies = guard(kinds, warn=options.warn)
-    return policies.objects, (*findings, *policies.findings)
+    guarded = find_guarded(kinds)
+    objects: list[Json] = []
+    for admission_policy, parameters in (
+        (sealed_pods(guarded), None),
+        (sealed_containers(guarded), SELECTOR),
+        (confidential_namespaces(guarded), None),
+    ):
+        objects += [admission_policy, binding(admission_policy, parameters, warn=options.warn)]
+    return (*objects, role_of_exceptions()), (*findings, *guarded.findings)
 
 
 def _make_config_maps(options: Namespace) -> tuple[tuple[Json, ...], tuple[Finding, ...]]:
@@ -168,12 +182,8 @@ def role_of_exceptions() -> Json:
     """Return the role that allows exceptions, without a binding."""
     rule = {"apiGroups": [DOMAIN], "resources": [RESOURCE], "verbs": [VERB]}
     metadata = {"name": f"{RESOURCE}.{DOMAIN}"}
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": metadata,
-        "rules": [rule],
-    }
+    api_version = "rbac.authorization.k8s.io/v1"
+    return {"apiVersion": api_version, "kind": "ClusterRole", "metadata": metadata, "rules": [rule]}
 
 
 # --- The policy for pods of a class of Contrast's: they must be sealed
@@ -311,11 +321,7 @@ def _write_step() -> str:
 
 def _write_reason(guarded: Guarded) -> str:
     """Write why no render seals the pods of a refused kind, and the way out."""
-    by_reason: dict[str, list[str]] = {}
-    for key, reason in guarded.reasons.items():
-        by_reason.setdefault(reason, []).append(key)
-    cases = [f"variables.kind in {texts(keys)} ? {text(reason)} : " for reason, keys in by_reason.items()]
-    return "".join(cases) + '""'
+    return by_kind({key: text(reason) for key, reason in guarded.reasons.items()}, '""')
 
 
 # --- The policy on the containers of a sealed pod, and the ConfigMaps that list them
@@ -342,28 +348,16 @@ DIGEST = '(string(c.image).contains("@") ? string(c.image).split("@", 2)[1] : ""
 IS_STRANGE = f'!(string(c.name) + " " + {DIGEST} in lines)'
 
 
-def key_of(initdata: str) -> str:
-    """Return the key of a pod's initdata."""
-    return initdata[-END:].translate(str.maketrans(REPLACED))
-
-
-def line_of(name: str, image: str) -> str:
-    """Return the line of a container."""
-    return f"{name} {image.partition('@')[2]}\n"
-
-
 def config_maps(workloads: Iterable[Workload], name: str) -> tuple[Json, ...]:
     """Return the ConfigMaps about sealed workloads: by namespace, of at most MOST bytes each."""
     by_namespace: dict[str, dict[str, str]] = {}
     for workload in workloads:
         initdata = workload.annotations.get(INITDATA)
         if isinstance(initdata, str) and len(initdata) >= LEAST:
-            lines = [
-                line_of(container.name, str(container.container.get("image", "")))
-                for container in workload.all_containers
-            ]
-            data = by_namespace.setdefault(workload.ref.namespace, {})
-            data[key_of(initdata)] = "".join(dict.fromkeys(lines))
+            images = ((entry.name, str(entry.container.get("image", ""))) for entry in workload.all_containers)
+            lines = (f"{name} {image.partition('@')[2]}\n" for name, image in images)
+            key = initdata[-END:].translate(str.maketrans(REPLACED))
+            by_namespace.setdefault(workload.ref.namespace, {})[key] = "".join(dict.fromkeys(lines))
     return tuple(
         _make_config_map(f"{name}-{number}" if number else name, namespace, part)
         for namespace, data in sorted(by_namespace.items())
@@ -408,31 +402,3 @@ def sealed_containers(guarded: Guarded) -> Json:
         "variables.names[0]",
     )
     return policy("sealed-containers", {"resourceRules": rules(guarded.pods)}, variables, [validation], PARAMETERS)
-
-
-# --- The command `guard`: admission policies that make an API server refuse honest mistakes
-#
-# Rule of this package: its names, kinds and annotations come from the other packages, written as CEL; it asks no
-# cluster. An update that does not change the pod templates is never refused, so that no controller is stopped half-way;
-# nor are objects that a controller made, except pods. The host's API server is not trusted
-# (docs/explanation/threat-model.md): only the sealed policy in the VM protects.
-
-
-class Guard(NamedTuple):
-    """The objects in the order to apply them. findings: about unguarded kinds."""
-
-    objects: tuple[Json, ...]
-    findings: tuple[Finding, ...] = ()
-
-
-def guard(kinds: Kinds, *, warn: bool = False) -> Guard:
-    """Return the policies, each with its binding, and the role of exceptions. warn: they warn and refuse nothing."""
-    kinds_with_pods = find_guarded(kinds)
-    objects: list[Json] = []
-    for admission_policy, parameters in (
-        (sealed_pods(kinds_with_pods), None),
-        (sealed_containers(kinds_with_pods), SELECTOR),
-        (confidential_namespaces(kinds_with_pods), None),
-    ):
-        objects += [admission_policy, binding(admission_policy, parameters, warn=warn)]
-    return Guard((*objects, role_of_exceptions()), kinds_with_pods.findings)
