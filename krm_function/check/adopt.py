@@ -256,12 +256,16 @@ def is_choice(text: str) -> bool:
     return not equals and name in (SOURCES, *PLACES)
 
 
-def find_choices(judged: Judged, config: Config, spec: Mapping[str, Any], request: Request) -> list[Choice]:
+Offer = tuple[Ref, str, Any, str]  # workload, rule, value, consequence: "" if the workload forbids it
+
+
+def find_choices(
+    judged: Judged, offers: Sequence[Offer], config: Config, spec: Mapping[str, Any], request: Request
+) -> list[Choice]:
     """Return the choices that would have an effect. spec: of the ContrastGenerate as written."""
     offered: dict[str, Choice] = {}
-    asked = list(_ask_rules(judged, _with_owner(config, request)))
-    refused = [(rule, value) for _, rule, value, consequence in asked if not consequence]
-    for ref, rule, value, consequence in asked:
+    refused = [(rule, value) for _, rule, value, consequence in offers if not consequence]
+    for ref, rule, value, consequence in offers:
         part = PLACES[rule](value)
         if (rule, value) not in refused and merge_spec(spec, part) != spec and is_valid(part):
             name = f"{rule}={value}" if rule in APART else rule
@@ -270,15 +274,9 @@ def find_choices(judged: Judged, config: Config, spec: Mapping[str, Any], reques
     return [*_find_sources(judged, config, spec, request), *offered.values()]
 
 
-def _with_owner(config: Config, request: Request) -> Config:
-    volumes = config.generate.volumes
-    image = request.owner_image or volumes.owner_image
-    return config._replace(generate=config.generate._replace(volumes=volumes._replace(owner_image=image)))
-
-
-def _ask_rules(judged: Judged, config: Config) -> Iterator[tuple[Ref, str, Any, str]]:
-    """Yield the offers of the rules for each workload: rule, value, consequence."""
-    locked, passed = config._replace(images=judged.images), list_passed_gpus(config)
+def _ask_rules(judged: Judged, locked: Config) -> Iterator[Offer]:
+    """Yield the offers of the rules for each workload. locked: with the images of `judged`."""
+    passed = list_passed_gpus(locked)
     for workload in judged.originals:
         for choice in (
             *annotation_choices(workload),
@@ -321,7 +319,7 @@ def _find_sources(judged: Judged, config: Config, spec: Mapping[str, Any], reque
     if not may_open(config):
         return
     index = index_references(judged, config)
-    present = _read_sources(spec)
+    present = maps(dig(spec, ("policy", SOURCES)))
     workloads = judged.workloads
 
     def propose(pods: Sequence[Workload]) -> list[dict[str, Any]]:
@@ -330,11 +328,6 @@ def _find_sources(judged: Judged, config: Config, spec: Mapping[str, Any], reque
     refs = [workload.ref for workload in workloads if propose([workload]) != present]
     if refs:
         yield Choice(SOURCES, {"policy": {SOURCES: propose(workloads)}}, (SOURCES_OPEN,), tuple(dict.fromkeys(refs)))
-
-
-def _read_sources(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
-    entries = dig(spec, ("policy", SOURCES))
-    return [mapping(entry) for entry in entries] if isinstance(entries, list) else []
 
 
 def may_open(config: Config) -> bool:
@@ -444,12 +437,11 @@ def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Confi
     problems = _check_addresses(request, refs)
     entries = propose_entries(plain, request, config.generate.platform)
     selected = _add_entries(spec, entries)
-    trial = _Trial(resources, document, config)
-    first = trial(selected)
-    current, accepted, offered = first, list[Choice](), list[Choice]()
+    first = trial = _try(resources, document, config, request, selected)
+    accepted, offered = list[Choice](), list[Choice]()
     new = selected
     for _ in range(ROUNDS):
-        available = find_choices(current, trial.config(new), new, request)
+        available = find_choices(trial.judged, trial.offers, trial.config, new, request)
         offered = [choice for choice in available if choice.name not in request.yes]
         chosen = [choice for choice in available if choice.name in request.yes]
         if not chosen:
@@ -457,19 +449,20 @@ def adopt(resources: Sequence[Resource], document: ConfigDocument, config: Confi
         accepted += chosen
         for choice in chosen:
             new = merge_spec(new, choice.spec)
-        current = trial(new)
-    errors = tuple(problem for problem in current.findings if problem.severity == "error")
+        trial = _try(resources, document, config, request, new)
+    stopped, findings = trial.judged.stopped, trial.judged.findings
+    errors = tuple(problem for problem in findings if problem.severity == "error")
     chosen_names = {(entry["kind"], entry["name"], entry.get("namespace", "")) for entry in entries}
     return Adoption(
         new,
-        tuple(_list_pods(first, current, _with_owner(trial.config(new), request))),
+        tuple(_list_pods(first.judged, trial)),
         tuple(offered),
         tuple(_join_by_name(accepted)),
         tuple(entries),
         tuple(dict.fromkeys(ref for ref in refs if (ref.kind, ref.name, ref.namespace) not in chosen_names)),
-        find_unknown_keys(current, trial.config(new), request),
-        () if current.stopped else errors,
-        (*problems, *errors) if current.stopped else tuple(problems),
+        find_unknown_keys(trial.judged, trial.config, request),
+        () if stopped else errors,
+        (*problems, *errors) if stopped else tuple(problems),
     )
 
 
@@ -492,20 +485,26 @@ def replace_spec(config: Config, document: ConfigDocument, spec: dict[str, Any])
     return config._replace(generate=generate)
 
 
-class _Trial:
-    """Judges the input under a spec of the ContrastGenerate."""
+class _Trial(NamedTuple):
+    """The input under a spec. locked: its configuration with known or assumed images and the owner image of the call.
 
-    def __init__(self, resources: Sequence[Resource], document: ConfigDocument, config: Config) -> None:
-        self._resources = resources
-        self._document = document
-        self._config = config
+    offers: of the rules.
+    """
 
-    def config(self, spec: dict[str, Any]) -> Config:
-        """Return the configuration with this spec."""
-        return replace_spec(self._config, self._document, spec)
+    config: Config
+    judged: Judged
+    locked: Config
+    offers: tuple[Offer, ...]
 
-    def __call__(self, spec: dict[str, Any]) -> Judged:
-        return judge(self._resources, self.config(spec))
+
+def _try(
+    resources: Sequence[Resource], document: ConfigDocument, config: Config, request: Request, spec: dict[str, Any]
+) -> _Trial:
+    config = replace_spec(config, document, spec)
+    judged, volumes = judge(resources, config), config.generate.volumes
+    volumes = volumes._replace(owner_image=request.owner_image or volumes.owner_image)
+    locked = config._replace(generate=config.generate._replace(volumes=volumes), images=judged.images)
+    return _Trial(config, judged, locked, tuple(_ask_rules(judged, locked)))
 
 
 def _add_entries(spec: dict[str, Any], entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -519,21 +518,20 @@ def _add_entries(spec: dict[str, Any], entries: Sequence[dict[str, Any]]) -> dic
 def _join_by_name(accepted: Sequence[Choice]) -> list[Choice]:
     by_name: dict[str, Choice] = {}
     for choice in accepted:
-        earlier = by_name.get(choice.name)
-        by_name[choice.name] = earlier.join(choice) if earlier else choice
+        by_name[choice.name] = by_name[choice.name].join(choice) if choice.name in by_name else choice
     return list(by_name.values())
 
 
-def _list_pods(first: Judged, current: Judged, config: Config) -> list[AdoptedPod]:
+def _list_pods(first: Judged, trial: _Trial) -> list[AdoptedPod]:
     """Return all pods with their errors, and why no rule helps."""
+    current = trial.judged
     originals = {(*pod.place, pod.template): pod for pod in current.originals}
-    locked, asked = config._replace(images=current.images), _ask_rules(current, config)
-    forbidden = {value["claims"][0]: ref for ref, _, value, consequence in asked if not consequence}
+    forbidden = {value["claims"][0]: ref for ref, _, value, consequence in trial.offers if not consequence}
     pods = []
     for workload in current.workloads:
         pod = (*workload.place, workload.template)
         errors = current.errors[pod]
         if errors and not type_findings(originals[pod]):
-            errors = explain_refusals(originals[pod], errors, locked, current.read, forbidden)
+            errors = explain_refusals(originals[pod], errors, trial.locked, current.read, forbidden)
         pods.append(AdoptedPod(workload.ref, (*workload.template, "spec"), first.errors.get(pod, ()), errors))
     return pods

@@ -12,7 +12,7 @@ from krm_function.check.output import (
     ManifestFile,
     Manifests,
     Output,
-    check_manifests,
+    check_manifest_values,
     check_objects,
     compare_bytes,
     compare_manifest,
@@ -243,9 +243,8 @@ def _compare_object(root: Path, old: Any, new: Any, kinds: Kinds) -> Iterator[Fi
         policy = (*initdata, "data", POLICY)
         inside = [path for path in paths if path[: len(initdata)] == initdata]
         if policy in paths:
-            yield from (
-                report_change(workload, field) for field in _find_changed_fields(dig(old, initdata), dig(new, initdata))
-            )
+            for field in _find_changed_fields(dig(old, initdata), dig(new, initdata)):
+                yield report_change(workload, field)
         fields = [path for path in fields if path not in inside]
         if rest := {*inside} - {policy, (*initdata, "")}:
             fields += sorted(rest, key=str)
@@ -284,9 +283,8 @@ def assume_images(workloads: Iterable[Workload], *, always: bool, volumes: bool 
     """
     workloads = tuple(workloads)
     declared = _find_volumes(workloads) if volumes else {}
-    return {image: ImageFacts("", {"Volumes": paths}) for image, paths in declared.items()} | _find_users(
-        workloads, always=always
-    )
+    facts = {image: ImageFacts("", {"Volumes": paths}) for image, paths in declared.items()}
+    return facts | _find_users(workloads, always=always)
 
 
 def _find_volumes(workloads: Iterable[Workload]) -> dict[str, dict[str, Any]]:
@@ -543,16 +541,18 @@ def check_output(
         plain += pods_of_resource.plain
         findings += pods_of_resource.findings
     pods = [pod for pod in all_pods if pod.made_of is None]
-    classes = _index_classes(values)
-    coordinators = [pod.workload.ref for pod in pods if pod.workload.is_coordinator]
+    workloads = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
+    classes, emitted = _index_classes(values)
+    names = [name for name in classes if is_contrast_name(name)]
+    coordinators = [workload.ref for workload in workloads if workload.is_coordinator]
     for ref in coordinators[:1]:  # the second render reports several, or another that the configuration chooses
         findings += check_coordinator_service(output.resources, ref, ref.namespace or "default")
     findings += find_applied_configuration(output.resources)
     findings += find_placeholders(output.resources)
-    findings += find_late_injections(output.resources, [pod.workload for pod in pods])
-    findings += check_only_coordinator([pod.workload for pod in pods], plain)
+    findings += find_late_injections(output.resources, workloads)
+    findings += check_only_coordinator(workloads, plain)
     findings += check_none_confidential(plain, config.generate) if config and not all_pods else ()
-    if pods or any(is_contrast_name(name) for name in classes):
+    if pods or names:
         findings += find_duplicates(output.resources)
     findings += check_objects(output)
     for pod in all_pods:
@@ -560,26 +560,22 @@ def check_output(
             code = "CC1119.earlier" if pod.is_earlier else "CC1119.copy"
             findings.append(finding(code, pod.workload.ref, kind=origin.kind, name=origin.name))
     findings += _check_pods(all_pods, classes, manifests.decoded) + _find_rollouts(values)
-    findings += claim_findings(output.resources, [pod.workload for pod in pods])
-    names = [name for name in classes if is_contrast_name(name)]
-    findings += check_classes([pod.workload for pod in pods], names, emitted=_has_emitted_classes(values))
-    findings += (
-        _report_missing_manifest(findings, config, as_function=as_function)
-        if pods and manifests.decoded is None
-        else []
-    )
-    findings += check_manifests(manifests) + _check_digests(manifests.decoded, pods, config, elsewhere)
-    if config is None:
-        sealed = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
-        findings += find_shared_identities(sealed, manifests.decoded)
-    findings += refusals(output.resources, [pod.workload for pod in pods])
+    findings += claim_findings(output.resources, workloads)
+    findings += check_classes(workloads, names, emitted=emitted)
+    if manifests.decoded is not None:
+        findings += _check_manifest(manifests.decoded, workloads, config, elsewhere)
+    elif pods:
+        findings += _report_missing_manifest(findings, config, as_function=as_function)
+    findings += find_shared_identities(workloads, manifests.decoded) if config is None else ()
+    findings += refusals(output.resources, workloads)
     if not has_errors(findings):
         findings += compare_bytes(manifests)
     if not has_errors(findings):
-        if config is None:
-            findings += check_without_render(pods, output)
-        else:
-            findings += compare_renders(resources, output, pods, manifests, config)
+        findings += (
+            compare_renders(resources, output, pods, manifests, config)
+            if config
+            else check_without_render(pods, output)
+        )
     policies = {*mapping((manifests.decoded or {}).get("Policies"))} - {pod.checked.digest for pod in pods}
     about = tuple(dict.fromkeys(map(_refuse_opening, reported(config, findings))))
     return Verdict(about, len(pods), tuple(plain), len(policies & set(elsewhere)), manifests.text)
@@ -616,31 +612,23 @@ def _check_pods(
 
 
 def _find_rollouts(values: Sequence[Any]) -> list[Finding]:
-    pods = [value for value in values if reference(value).kind == "Pod"]
     running = RunningPods([value for value in values if reference(value).kind != "Pod"], None)
-    for pod in pods:
-        running.add(pod)
+    for value in values:
+        if reference(value).kind == "Pod":
+            running.add(value)
     return list(running.rollouts())
 
 
-def _index_classes(values: Sequence[Any]) -> Mapping[str, RuntimeClass]:
-    items = ((reference(value), value) for value in values)
-    return {ref.name: parse_class(value).runtime_class for ref, value in items if ref.kind == "RuntimeClass"}
+def _index_classes(values: Sequence[Any]) -> tuple[Mapping[str, RuntimeClass], bool]:
+    """Return the RuntimeClasses by name, and whether a render emitted any."""
+    objects = [value for value in values if reference(value).kind == "RuntimeClass"]
+    emitted = any(dig(value, ("metadata", "annotations", EMITTED)) is not None for value in objects)
+    return {reference(value).name: parse_class(value).runtime_class for value in objects}, emitted
 
 
-def _has_emitted_classes(values: Sequence[Any]) -> bool:
-    return any(
-        reference(value).kind == "RuntimeClass" and dig(value, ("metadata", "annotations", EMITTED)) is not None
-        for value in values
-    )
-
-
-def _check_digests(
-    manifest: Mapping[str, Any] | None, pods: Sequence[Pod], config: Config | None, elsewhere: Collection[str]
+def _check_manifest(
+    manifest: Mapping[str, Any], workloads: Sequence[Workload], config: Config | None, elsewhere: Collection[str]
 ) -> list[Finding]:
-    """Return the policies of the manifest that `contrast set` would refuse beside workloads, base and `elsewhere`."""
-    if manifest is None:
-        return []
+    """Return what `contrast set` would refuse: the manifest alone, or beside workloads, base and `elsewhere`."""
     base = mapping(mapping(config.generate.manifest.base if config else None).get("Policies"))
-    sealed = [pod.workload._replace(digest=pod.checked.digest) for pod in pods]
-    return list(check_manifest(sealed, manifest, (*base, *elsewhere)))
+    return [*check_manifest_values(manifest), *check_manifest(workloads, manifest, (*base, *elsewhere))]

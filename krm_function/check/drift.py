@@ -263,9 +263,12 @@ def find_drift(workload: Workload, sealed: Json, references: References, *, nati
         native,
     )
     changed: list[str] = []
+    generated = policy.sandbox
     for key, container in present:
-        _add_changes(changed, pod, key, container, policy, references, last=container is present[-1][1])
-    return _merge_pod_fields(changed, len(present))
+        generated, fields = _find_changes(pod, key, container, policy, references)
+        changed += [f"{container['name']}: {field}" for field in fields]
+    differing = compare_sandbox(generated, policy.sandbox, policy.binds, native=native)
+    return _merge_pod_fields([*changed, *(f"{SANDBOX}: {field}" for field in differing)], len(present))
 
 
 class _Sealed(NamedTuple):
@@ -292,41 +295,26 @@ def _compare_names(names: list[str], entries: list[dict[str, Any]]) -> list[str]
     return [f"{name}: its policy" for name in unreadable]
 
 
-def _add_changes(
-    changed: list[str],
-    pod: PodMetadata,
-    key: str,
-    container: Json,
-    sealed: _Sealed,
-    references: References,
-    *,
-    last: bool,
-) -> None:
-    """Add the changed fields of a container, and with the last one the sandbox's."""
-    name, native = str(container["name"]), sealed.native
-    volumes, gpus = not sealed.profile.refuses_volumes, bool(sealed.sandbox.get("devices"))
-    entries, findings = _generate(
-        pod, key, container, sealed.policies[name], references, sealed.settings, volumes=volumes, gpus=gpus
-    )
-    if native and has_errors(findings):
-        changed += [f"{name}: {problem.message}" for problem in findings]
-    generated, policy = as_bound(entries[1]), as_bound(sealed.policies[name])
+def _find_changes(
+    pod: PodMetadata, key: str, container: Json, sealed: _Sealed, references: References
+) -> tuple[Json, list[str]]:
+    """Return the generated policy of the sandbox, and the changed fields of a container."""
+    entries, findings = _generate(pod, key, container, sealed, references)
+    problems = [problem.message for problem in findings] if sealed.native and has_errors(findings) else []
+    generated, policy = as_bound(entries[1]), as_bound(sealed.policies[str(container["name"])])
     fields = compare_pod_fields(generated, policy, READ_BY_THE_NODE)
     if read_annotation(policy, SANDBOX_NAME) in name_patterns(pod):
         fields = [field for field in fields if field != IDENTITY[SANDBOX_NAME]]
-    if not native:
+    if not sealed.native:
         kinds = map_volume_kinds(pod, container)
         fields = drop_generator_variants(fields, generated, policy, kinds, propagates=sealed.profile.propagates)
     if not is_same_image(container["image"], policy, sealed.binds):
         fields.append("image")
-    changed += [f"{name}: {field}" for field in fields]
     kernel = mapping(dig(policy, SYSCTL))  # the settings may add some
     sysctls = maps(dig(pod.spec, ("securityContext", "sysctls")))
     if any(kernel.get(sysctl_name(sysctl["name"])) != sysctl["value"] for sysctl in sysctls):
-        changed.append(f"{name}: securityContext.sysctls")
-    if last:
-        differing = compare_sandbox(entries[0], sealed.sandbox, sealed.binds, native=native)
-        changed += [f"{SANDBOX}: {field}" for field in differing]
+        fields.append("securityContext.sysctls")
+    return entries[0], [*problems, *fields]
 
 
 def compare_policies(sealed: Json, again: Json) -> list[str]:
@@ -360,26 +348,20 @@ def _merge_pod_fields(changed: list[str], containers: int) -> list[str]:
 
 
 def _generate(
-    pod: PodMetadata,
-    key: str,
-    container: Json,
-    policy: Json,
-    references: References,
-    settings: Settings,
-    *,
-    volumes: bool,
-    gpus: bool,
+    pod: PodMetadata, key: str, container: Json, sealed: _Sealed, references: References
 ) -> tuple[list[Json], list[Finding]]:
-    """Return the policies that the generator makes for a container today, pause first, and its findings.
-
-    gpus: whether the pod has any, by the policy of its sandbox.
-    """
+    """Return the policies that the generator makes for a container today, pause first, and its findings."""
     alone = pod._replace(spec={**pod.spec, "initContainers": [], "containers": [], key: [container]})
-    facts = _read_image_facts(container, policy, volumes=volumes)
-    entries, findings = containers(alone, {container["image"]: facts}, PAUSE, references, settings, other_gpus=gpus)
+    policy, volumes = sealed.policies[str(container["name"])], not sealed.profile.refuses_volumes
+    gpus = bool(sealed.sandbox.get("devices"))  # of the pod: the sandbox has them all
+
+    def generate(facts: ImageFacts) -> tuple[list[Json], list[Finding]]:
+        images = {container["image"]: facts}
+        return containers(alone, images, PAUSE, references, sealed.settings, other_gpus=gpus)
+
+    entries, findings = generate(_read_image_facts(container, policy, volumes=volumes))
     if any(problem.code in NOT_IN_INPUT for problem in findings):  # its variables may be the image's
-        facts = _read_image_facts(container, policy, volumes=volumes, whole_env=True)
-        return containers(alone, {container["image"]: facts}, PAUSE, references, settings, other_gpus=gpus)[0], []
+        return generate(_read_image_facts(container, policy, volumes=volumes, whole_env=True))[0], []
     return entries, findings
 
 

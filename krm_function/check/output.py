@@ -68,10 +68,8 @@ def parse_output(resources: Sequence[Resource], *, all_kinds: bool = False) -> O
     findings: list[Finding] = []
     for position, resource in enumerate(resources):
         parsed.append(resource)
-        concerns = (
-            all_kinds or resource.may_have_pods or resource.may_be(LOOKED_AT) or _may_name_contrast(resource.text)
-        )
-        if not concerns:
+        may_concern = all_kinds or resource.may_have_pods or resource.may_be(LOOKED_AT)
+        if not (may_concern or _may_name_contrast(resource.text)):
             continue
         try:
             parsed[-1] = resource.given()._replace(position=position)
@@ -159,13 +157,6 @@ def find_manifests(file: ManifestFile | None, values: Sequence[Any]) -> tuple[Ma
         return manifests, [
             finding("CC0702", field=manifests.place or "manifest.json", problem=str(problem), file=manifests.place)
         ]
-
-
-def check_manifests(manifests: Manifests) -> list[Finding]:
-    """Return the problems for which `contrast set` would refuse the manifest alone."""
-    if manifests.decoded is None:
-        return []
-    return check_manifest_values(manifests.decoded)
 
 
 def check_manifest_values(manifest: Mapping[str, Any], file: str = "") -> list[Finding]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from sys import intern
 from typing import Any
@@ -20,7 +20,7 @@ from krm_function.policy.controllers import moved_variables
 from krm_function.policy.initdata import digest, from_annotation
 from krm_function.policy.made_pod import name_difference
 from krm_function.record import NamedTuple
-from krm_function.render.copies import find_owners, index_controllers, list_owners
+from krm_function.render.copies import find_owners, find_retirement, index_controllers, list_owners
 from krm_function.text.changes import same
 
 # --- Quote the words of an API server about a pod, without anything of the pod that might be secret
@@ -171,18 +171,22 @@ def _find_hidden_changes(ours: Workload, theirs: Workload) -> list[str]:
         mounts = {item.get("mountPath") for item in maps(running_container.get("volumeMounts"))}
         gone = [str(item.get("mountPath")) for item in container.mounts if item.get("mountPath") not in mounts]
         fields += [f"{container.name}: the mount {path}" for path in gone]
-    counts = [vcpus(item) for item in (ours, theirs)]
-    if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
-        fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
-    return [*fields, *_compare_annotations(ours, theirs)]
+    return [*fields, *compare_vcpus(ours, theirs), *_compare_annotations(ours, theirs)]
+
+
+def compare_vcpus(ours: Workload, theirs: Workload) -> list[str]:
+    """Return the difference of the numbers of vCPUs, if both are known."""
+    counts = [vcpus(pod) for pod in (ours, theirs)]
+    differ = counts[0] != counts[1] and all(isinstance(count, int) for count in counts)
+    return [f"its vCPUs, {counts[1]} in place of {counts[0]}"] if differ else []
 
 
 def _compare_annotations(ours: Workload, theirs: Workload) -> list[str]:
     """Return the annotations that differ and that the node or Contrast reads to start the VM or the pod."""
-    pods = (ours, theirs)
-    names = {name for pod in pods for name in pod.annotations if str(name).startswith(READ_BY_THE_NODE)}
-    values = [(name, *(dig(pod.annotations, (name,)) for pod in pods)) for name in sorted(names - {INITDATA})]
-    return [f"annotation {name}" for name, first, second in values if not same(first, second)]
+    both = (ours.annotations, theirs.annotations)
+    names = {name for annotations in both for name in annotations if str(name).startswith(READ_BY_THE_NODE)}
+    differing = (name for name in sorted(names - {INITDATA}) if not same(*(texts.get(name) for texts in both)))
+    return [f"annotation {name}" for name in differing]
 
 
 # --- Judge the pods that run: each by the policy that it has itself, and all of an owner together as one rollout
@@ -194,7 +198,6 @@ def _compare_annotations(ours: Workload, theirs: Workload) -> list[str]:
 # does not count.
 
 
-ENDED = ("Succeeded", "Failed")
 TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")  # as admission names it, another in each pod
 OF_EACH_POD = ("nodeName", "hostname")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
@@ -253,7 +256,7 @@ class RunningPods:
 
     def add(self, pod: Any) -> None:
         """Take a pod."""
-        if dig(pod, ("metadata", "deletionTimestamp")) is not None or dig(pod, ("status", "phase")) in ENDED:
+        if dig(pod, ("metadata", "deletionTimestamp")) is not None or find_retirement(pod):
             return
         ref = reference(pod)
         owners = find_owners(pod, self.controllers)
@@ -379,23 +382,21 @@ class RunningPods:
 
 def explain_waiting(pod: Any) -> str:
     """Return why a pod does not run, as its status states it; "" without a reason."""
-    status: Mapping[str, Any] = mapping(mapping(pod).get("status"))
+    status = mapping(mapping(pod).get("status"))
     for item in maps(status.get("conditions")):
         if item.get("type") == "PodScheduled" and item.get("status") == "False":
             return str(item.get("message") or item.get("reason") or "").partition(" preemption: ")[0]
-    for key in ("initContainerStatuses", "containerStatuses"):
-        for item in maps(status.get(key)):
-            waiting = mapping(dig(item, ("state", "waiting")))
-            if waiting:
-                return ": ".join(str(waiting[part]) for part in ("reason", "message") if waiting.get(part))
-    return ""
+    statuses = [*maps(status.get("initContainerStatuses")), *maps(status.get("containerStatuses"))]
+    waiting = next((state for item in statuses if (state := mapping(dig(item, ("state", "waiting"))))), {})
+    return ": ".join(str(waiting[part]) for part in ("reason", "message") if waiting.get(part))
 
 
 def _report_rollout(owner: _Owner) -> Iterator[Finding]:
     value, ref = owner.workload.object, owner.workload.ref
     parts: list[str] = []
     if owner.earlier:
-        parts.append(f"{_format_count(owner.earlier)} of an earlier render {'runs' if owner.earlier == 1 else 'run'}")
+        pods = "pod of an earlier render runs" if owner.earlier == 1 else "pods of an earlier render run"
+        parts.append(f"{owner.earlier} {pods}")
     for phase in dict.fromkeys(owner.waiting):
         count = owner.waiting.count(phase)
         parts.append(f"{count} of this one {'is' if count == 1 else 'are'} {phase}")
@@ -411,15 +412,10 @@ def _report_rollout(owner: _Owner) -> Iterator[Finding]:
 
 def _find_refusal(value: Any) -> str:
     """Return why a Deployment or ReplicaSet cannot make a pod, "" if it can."""
-    conditions = maps(dig(value, ("status", "conditions")))
-    for condition in conditions:
+    for condition in maps(dig(value, ("status", "conditions"))):
         if condition.get("type") == "ReplicaFailure" and condition.get("status") == "True":
             return str(condition.get("message") or condition.get("reason") or "refused")
     return ""
-
-
-def _format_count(number: int) -> str:
-    return f"{number} pod{'' if number == 1 else 's'}"
 
 
 def _format_pods(names: Sequence[str]) -> str:

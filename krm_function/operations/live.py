@@ -7,11 +7,10 @@ from typing import Any, Literal
 from krm_function.check.drift import compare_policies
 from krm_function.check.output import describe_difference, format_paths
 from krm_function.check.pods import check_workload
-from krm_function.check.running_pods import RunningPods, find_last_writer, read_sealed_digest
+from krm_function.check.running_pods import RunningPods, compare_vcpus, find_last_writer, read_sealed_digest
 from krm_function.config.references import References
 from krm_function.contrast.manifest import ManifestError, decode
 from krm_function.contrast.platforms import Platform, is_contrast_name, parse_runtime_class
-from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import dig, listed, mapping, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
@@ -81,11 +80,7 @@ AMOUNTS: dict[Path, Alike] = {
 
 def changed_fields(ours: Any, theirs: Any) -> list[Path]:
     """Return the deepest paths of ours at which theirs differs; a list of another length counts as a whole."""
-    return differing_paths(ours, theirs, AMOUNTS, pairs=_have_equal_length, equal=_is_kept)
-
-
-def _have_equal_length(ours: list[Any], theirs: list[Any]) -> bool:
-    return len(ours) == len(theirs)
+    return differing_paths(ours, theirs, AMOUNTS, pairs=lambda first, second: len(first) == len(second), equal=_is_kept)
 
 
 def _is_kept(ours: Any, theirs: Any) -> bool:
@@ -332,9 +327,8 @@ def described(output: Rendered, context: str, *, classes: bool, pods: int = 0, b
     beside: policies of the manifest whose workloads only the cluster has.
     """
     count = len(output.workloads)
-    parts = [
-        f"{count} workload{'' if count == 1 else 's'}{f' and {pods} pod' if pods else ''}{'s' if pods > 1 else ''}"
-    ]
+    and_pods = f" and {pods} pod{'s' if pods > 1 else ''}" if pods else ""
+    parts = [f"{count} workload{'' if count == 1 else 's'}{and_pods}"]
     for value in output.manifests.values():
         local = ", which no host applies" if _is_local(value) else ""
         parts.append(f"manifest {_short_digest(str(read_emitted_manifest(value)))}{local}")
@@ -354,9 +348,8 @@ def sealed_in_the_cluster(objects: Iterable[Any], kinds: Kinds) -> set[str]:
     values = list(objects)
     by_owner = index_controllers(values, kinds)
     owners = [value for value in values if not find_owners(value, by_owner)]
-    return {read_sealed_digest(workload) for value in owners for workload in select(value, kinds=kinds).workloads} - {
-        ""
-    }
+    digests = {read_sealed_digest(workload) for value in owners for workload in select(value, kinds=kinds).workloads}
+    return digests - {""}
 
 
 def _is_local(value: Any) -> bool:
@@ -404,9 +397,7 @@ def _compare_pods(ours: Workload, live: Workload, policy: str, references: Refer
     fields = list(checked.changed)
     if not fields and (paths := changed_fields(_mask_initdata(ours), _mask_initdata(live))):
         fields = [format_paths(paths)]
-    counts = [vcpus(side) for side in (ours, live)]
-    if counts[0] != counts[1] and all(isinstance(count, int) for count in counts):
-        fields.append(f"its vCPUs, {counts[1]} in place of {counts[0]}")
+    fields += compare_vcpus(ours, live)
     problems = [problem for problem in checked.findings if problem.code != PODS]
     if not fields:
         return problems
