@@ -36,14 +36,12 @@ LEAST = 4  # characters of a value to mask: a shorter one would occur in other w
 QUOTED = re.compile(r'((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.)*"?|\S+)')
 
 
-def mask_server_words(text: str, *workloads: Workload) -> str:
-    """Mask secrets in a server's message. workloads: those that were sent, whose values are masked."""
-    values = sorted({value for workload in workloads for value in _list_values(workload)}, key=len, reverse=True)
-    for value in values:
+def mask_server_words(text: str, workload: Workload) -> str:
+    """Mask secrets in a server's message. workload: the one that was sent, whose values are masked."""
+    for value in sorted({*_list_values(workload)}, key=len, reverse=True):
         text = text.replace(value, MASK)
-    for workload in workloads:  # the name that the server has given to the pod of a dry run
-        prefix = make_name_prefix(workload)
-        text = re.sub(rf"\b{re.escape(prefix)}[a-z0-9]{{5}}\b", f"{prefix}…", text)
+    prefix = make_name_prefix(workload)  # of the name that the server has given to the pod of a dry run
+    text = re.sub(rf"\b{re.escape(prefix)}[a-z0-9]{{5}}\b", f"{prefix}…", text)
     text = " ".join(QUOTED.sub(rf"\1{MASK}", text).split())
     return f"{text[:LONGEST_WORDS]}…" if len(text) > LONGEST_WORDS else text
 

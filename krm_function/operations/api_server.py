@@ -270,13 +270,13 @@ class Lists:
         query = {"limit": str(size)} | ({"fieldSelector": f"metadata.name={listing.name}"} if listing.name else {})
         for _ in range(MOST_PAGES):
             try:
-                page = self._page(f"{listing.path}?{urlencode(query)}", listing)
+                items, token = self._page(f"{listing.path}?{urlencode(query)}", listing)
             except RefusalError as problem:
                 if problem.status != GONE or earlier is not None or not query.pop("continue", ""):
                     raise
                 earlier, names, tokens = names, set(), {""}
                 continue
-            for number, value in enumerate(page.items, 1):
+            for number, value in enumerate(items, 1):
                 name = _check_name(value, number, listing)
                 if name in names:
                     raise RefusalError("CC1003.twice", what=listing.label, name=name)
@@ -284,15 +284,15 @@ class Lists:
                 if earlier and name in earlier:
                     continue
                 yield {"apiVersion": listing.version, "kind": listing.kind, **_drop_unused(value, listing.kind)}
-            if not page.token:
+            if not token:
                 return
-            if page.token in tokens or not page.items:
+            if token in tokens or not items:
                 break
-            tokens.add(page.token)
-            query["continue"] = page.token
+            tokens.add(token)
+            query["continue"] = token
         raise RefusalError("CC1003.endless", what=listing.label)
 
-    def _page(self, path: str, listing: Listing) -> "_Page":
+    def _page(self, path: str, listing: Listing) -> tuple[list[Any], str]:
         data = self._server.get(path, listing.label)
         values = sum(map(data.count, (b"{", b"[", b",")))
         self._values += values if listing.kind != "Pod" else 0
@@ -303,14 +303,8 @@ class Lists:
         return _parse_page(data, listing)
 
 
-class _Page(NamedTuple):
-    """token: for the next page, "" for none."""
-
-    items: list[Any]
-    token: str
-
-
-def _parse_page(data: bytes, listing: Listing) -> _Page:
+def _parse_page(data: bytes, listing: Listing) -> tuple[list[Any], str]:
+    """Return the items, and the token for the next page, "" for none."""
     try:
         value = load_any(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -328,7 +322,7 @@ def _parse_page(data: bytes, listing: Listing) -> _Page:
     usable = isinstance(items, list) and isinstance(metadata, dict)
     if not usable or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
         raise RefusalError("CC1003.items", what=listing.label)
-    return _Page(items, token)
+    return items, token
 
 
 def _check_name(value: Any, number: int, listing: Listing) -> str:
@@ -337,12 +331,8 @@ def _check_name(value: Any, number: int, listing: Listing) -> str:
     name = metadata.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise RefusalError("CC1003.item", what=listing.label, number=number)
-    identity = (
-        value.get("apiVersion", listing.version),
-        value.get("kind", listing.kind),
-        metadata.get("namespace", ""),
-    )
-    if identity != (listing.version, listing.kind, listing.namespace):
+    version, kind = value.get("apiVersion", listing.version), value.get("kind", listing.kind)
+    if (version, kind, metadata.get("namespace", "")) != (listing.version, listing.kind, listing.namespace):
         raise RefusalError("CC1003.other", what=listing.label, name=name)
     return name
 

@@ -33,10 +33,10 @@ from krm_function.operations.live import (
     sealed_in_the_cluster,
 )
 from krm_function.operations.live_objects import (
-    FORBIDDEN,
     NOT_FOUND,
     ClusterObjects,
     ask_cluster,
+    list_if_allowed,
     listing_of,
     read_cluster_objects,
     runtime_classes,
@@ -531,21 +531,13 @@ def _find_namespace(output: Rendered, ref: Ref, refs: set[Ref]) -> str:
 
 def read_nodes() -> ClusterNodes:
     """Read the nodes and RuntimeClasses of the current context of the kubeconfig, or of the cluster this runs in."""
-    nodes: ClusterNodes = ask_cluster(_read_nodes, ClusterNodes())
-    return nodes
+    return ask_cluster(_read_nodes, ClusterNodes())
 
 
 def _read_nodes(lists: Lists) -> ClusterNodes:
     """Return the nodes; or a finding without the right to list them, which some users of a namespace lack."""
-    document: Any = None
-    findings: tuple[Finding, ...] = ()
-    try:
-        items = list(lists.objects(Listing("v1", "Node", "the nodes")))
-        document = {"apiVersion": "v1", "kind": "NodeList", "items": items}
-    except RefusalError as problem:
-        if problem.status != FORBIDDEN:
-            raise
-        findings = (finding("CC1134", answer=problem.values["answer"]),)
+    items, findings = list_if_allowed(lists, Listing("v1", "Node", "the nodes"), "CC1134")
+    document = None if items is None else {"apiVersion": "v1", "kind": "NodeList", "items": items}
     return ClusterNodes(document, runtime_classes(lists), findings=findings)
 
 

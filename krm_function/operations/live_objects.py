@@ -7,10 +7,10 @@ message. It never asks for Secrets. It trusts no answer of the cluster: api_serv
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from krm_function.check.running_pods import RunningPods, reduce_pod
-from krm_function.cli.cluster import ClusterClasses
+from krm_function.cli.cluster import ClusterClasses, ClusterNodes
 from krm_function.findings import Finding, Ref, finding
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import OWNERS, dig, maps, reference
@@ -63,8 +63,7 @@ def read_cluster_objects(
         findings = _report_unlisted(names, unlisted)
         return ClusterObjects(objects, pods, runtime_classes(lists), findings=findings)
 
-    read_objects: ClusterObjects = ask_cluster(read, ClusterObjects())
-    return read_objects
+    return ask_cluster(read, ClusterObjects())
 
 
 def _list_kind(
@@ -107,16 +106,24 @@ def listing_of(version: str, kind: str, namespace: str) -> Listing:
 
 def runtime_classes(lists: Lists) -> ClusterClasses:
     """Return the RuntimeClasses; None and a finding without the right to list them, which fewer users have."""
-    classes = Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses")
+    values, findings = list_if_allowed(lists, Listing("node.k8s.io/v1", "RuntimeClass", "the RuntimeClasses"), "CC1121")
+    return ClusterClasses(None if values is None else {value["metadata"]["name"]: value for value in values}, findings)
+
+
+def list_if_allowed(lists: Lists, listing: Listing, code: str) -> tuple[list[Any] | None, tuple[Finding, ...]]:
+    """Return the objects of a list; None and a finding without the right to list them. code: of the finding."""
     try:
-        return ClusterClasses({value["metadata"]["name"]: value for value in lists.objects(classes)})
+        return list(lists.objects(listing)), ()
     except RefusalError as problem:
         if problem.status != FORBIDDEN:
             raise
-        return ClusterClasses(None, (finding("CC1121", answer=problem.values["answer"]),))
+        return None, (finding(code, answer=problem.values["answer"]),)
 
 
-def ask_cluster(ask: Callable[[Lists], Any], nothing: Any) -> Any:
+Answer = TypeVar("Answer", ClusterObjects, ClusterNodes)
+
+
+def ask_cluster(ask: Callable[[Lists], Answer], nothing: Answer) -> Answer:
     """Return an answer with its `context` and `server`, or `nothing` with the reason in its `findings`.
 
     ask: gets the lists of the cluster.
@@ -191,8 +198,7 @@ def read_namespaces(
             objects += _list_kind(lists, POD, ref.namespace, unlisted, ref.name)
         return ClusterObjects(tuple(objects), findings=_report_unlisted(names, unlisted))
 
-    read_objects: ClusterObjects = ask_cluster(read, ClusterObjects())
-    return read_objects
+    return ask_cluster(read, ClusterObjects())
 
 
 def _find_custom_owners(value: Any) -> set[tuple[str, str]]:

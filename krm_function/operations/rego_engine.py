@@ -54,11 +54,10 @@ class OutOfTime(Exception):
 
 
 class Engine(NamedTuple):
-    """An engine of this machine. name: as messages have it."""
+    """An engine of this machine."""
 
     kind: Kind
     program: str
-    name: str
 
 
 @contextmanager
@@ -89,10 +88,10 @@ def _find_engine(wish: str) -> Engine | Finding:
         if not os.access(wish, os.X_OK):
             return finding("CC0909.engine-mode", option="--engine", program=wish)
         kind: Kind = "regorus" if "regorus" in os.path.basename(wish) else "opa"
-        return Engine(kind, os.path.abspath(wish), kind)
+        return Engine(kind, os.path.abspath(wish))
     for name in KINDS:
         if wish in ("", name) and (path := shutil.which(name)):
-            return Engine(name, os.path.abspath(path), name)
+            return Engine(name, os.path.abspath(path))
     return finding("CC1006.none", names=wish or " or ".join(KINDS))
 
 
