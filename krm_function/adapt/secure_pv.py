@@ -25,7 +25,6 @@ from krm_function.kubernetes.workload import (
     Workload,
     claim_names,
     claim_templates,
-    indexes_named,
     may_have_devices,
     mounts_of,
     volume_sources,
@@ -74,22 +73,13 @@ class EncryptedClaim(NamedTuple):
     owner_image: str = ""
 
 
-def claim_of(workload: Workload, volume: str) -> str | None:
-    """Return the name of a volume's claim; "" for a claim template, None for another volume."""
-    if volume in claim_names(workload):
-        return ""
-    for index in indexes_named(workload.pod_spec.get("volumes"), volume):
-        entry = maps(workload.pod_spec.get("volumes"))[index]
-        if volume_sources(entry) == (CLAIM,):
-            return str(mapping(entry.get(CLAIM)).get("claimName") or "")
-    return None
-
-
-def claim_volumes(workload: Workload) -> tuple[str, ...]:
-    """Return the names of the volumes of a pod that are claims, claim templates first."""
-    volumes = [str(volume.get("name")) for volume in maps(workload.pod_spec.get("volumes"))]
-    names = dict.fromkeys((*claim_names(workload), *volumes))
-    return tuple(name for name in names if claim_of(workload, name) is not None)
+def claim_volumes(workload: Workload) -> dict[str, str]:
+    """Return the volumes of a pod that are claims: volume -> name of the claim, "" for a template; templates first."""
+    claims = dict.fromkeys(claim_names(workload), "")
+    for volume in maps(workload.pod_spec.get("volumes")):
+        if volume_sources(volume) == (CLAIM,):
+            claims.setdefault(str(volume.get("name")), str(mapping(volume.get(CLAIM)).get("claimName") or ""))
+    return claims
 
 
 def devices(workload: Workload) -> frozenset[str]:
@@ -209,7 +199,7 @@ def claims_of(workload: Workload, volume: str, claims: Sequence[ObjectAt], names
 
     A StatefulSet makes of the template T the claims T-NAME-0, T-NAME-1 and so on, and takes existing ones.
     """
-    name = claim_of(workload, volume)
+    name = claim_volumes(workload).get(volume)
     if name is None:
         return []
     ordinal = re.compile(f"{re.escape(f'{volume}-{workload.ref.name}-')}[0-9]+")
@@ -226,7 +216,7 @@ def device_volumes(workload: Workload) -> tuple[str, ...]:
     """Return the names of the claims that a pod's own containers have as devices, and that of secure-pv."""
     secure_pv = read_secure_pv(workload.annotations)
     names = {*devices(workload), *((secure_pv.device,) if secure_pv else ())}
-    return tuple(sorted(name for name in names if claim_of(workload, name) is not None))
+    return tuple(sorted(names & claim_volumes(workload).keys()))
 
 
 # --- Find claims of the input that a pod uses as a block device, and that are file systems
@@ -329,8 +319,8 @@ def named_claims(workload: Workload, patterns: Sequence[str]) -> tuple[str, ...]
     """Return the volumes of a workload whose claim a pattern names: by volume or by claim."""
     return tuple(
         volume
-        for volume in claim_volumes(workload)
-        if any(fits(pattern, name) for pattern in patterns for name in {volume, claim_of(workload, volume) or volume})
+        for volume, claim in claim_volumes(workload).items()
+        if any(fits(pattern, name) for pattern in patterns for name in (volume, claim or volume))
     )
 
 
@@ -376,8 +366,7 @@ def idle_claims(workloads: Sequence[Workload], generate: Generate) -> Iterator[F
 
 def mounted_claims(workload: Workload) -> dict[str, str]:
     """Return the claims that the containers of a pod mount: volume -> name of the claim or of its template."""
-    volumes = (volume for volume in claim_volumes(workload) if mounts_of(workload, volume))
-    return {volume: claim_of(workload, volume) or volume for volume in volumes}
+    return {volume: claim or volume for volume, claim in claim_volumes(workload).items() if mounts_of(workload, volume)}
 
 
 def find_forbidden(workload: Workload, forbidden: Mapping[str, Ref]) -> Iterator[Finding]:
@@ -415,7 +404,7 @@ def _refuse_claims(workload: Workload, device: str, claims: Sequence[ObjectAt], 
         for mode in _access_modes(claim):
             if mode in BY_SEVERAL:
                 return Cause("CC0837.access", {"claim": claim.ref.name, "mode": mode})
-    names = {claim_of(workload, device) or "", *(claim.ref.name for claim in claims)}
+    names = {claim_volumes(workload).get(device, ""), *(claim.ref.name for claim in claims)}
     users = _find_other_users(workload, names, pods)
     return Cause("CC0837.shared", {"users": listed(users)}) if users else None
 
@@ -442,7 +431,7 @@ def _find_warnings(
 ) -> Iterator[Finding]:
     """Yield the warnings about a pod that has the encrypted volume already."""
     device = encrypted.device
-    name, path = claim_of(workload, device), volume_path(workload, device)
+    name, path = claim_volumes(workload).get(device), volume_path(workload, device)
     if name and not claims:
         yield finding("CC0842", workload.ref, path, volume=device, claim=name)
     alone = claims and all(_access_modes(claim) == [ONE_POD] for claim in claims)

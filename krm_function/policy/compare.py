@@ -396,6 +396,7 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
     key = object_key(ref)
     new_identity = new.by_key[key]
     old_identity = old.by_key.get(key)
+    present = old_identity or new_identity
     shared, same_name = new.others(key, new_identity)
     had, had_same_name = old.others(key, old_identity) if old_identity else (frozenset(), frozenset())
     if new_identity.role != (old_identity.role if old_identity else ""):
@@ -403,26 +404,23 @@ def compare_identity(ref: Ref, old: GivenAway, new: GivenAway) -> Iterator[Diffe
             yield Difference("removed", old_identity.role, STRONGER, "it loses a role", "role")
         if new_identity.role:
             yield Difference("added", new_identity.role, WEAKER, "it issues certificates and secrets", "role")
-    for name in sorted(old_identity.names - new_identity.names if old_identity else ()):
+    for name in sorted(present.names - new_identity.names):
         yield Difference("removed", name, STRONGER, "its certificate has one name fewer", "name")
-    for name in sorted(new_identity.names - old_identity.names if old_identity else ()):
+    for name in sorted(new_identity.names - present.names):
         yield Difference("added", name, WEAKER, "clients accept it as one more service", "name")
     for holder in sorted(same_name - had_same_name):
         yield Difference("added", holder, WEAKER, "clients may confuse the two", "name")
     owner = key_of_derived(new_identity.secret)
     foreign = {owner} if owner and owner != key else set()
-    if old_identity and old_identity.secret != new_identity.secret and not (shared or foreign):
+    has_another = present.secret != new_identity.secret
+    if has_another and not (shared or foreign):
         why = "data encrypted with the old secret cannot be opened"
-        yield Difference(
-            "changed", f"{old_identity.secret} -> {new_identity.secret}", DIFFERENT, why, "workload secret"
-        )
-    if old_identity is None or old_identity.secret != new_identity.secret or shared - had:
-        for holder in sorted(
-            (shared | foreign) - (had if old_identity and old_identity.secret == new_identity.secret else set())
-        ):
-            yield Difference(
-                "added", holder, WEAKER, "each can open data that the other has encrypted", "workload secret"
-            )
+        text = f"{present.secret} -> {new_identity.secret}"
+        yield Difference("changed", text, DIFFERENT, why, "workload secret")
+    if old_identity is None or has_another or shared - had:
+        why = "each can open data that the other has encrypted"
+        for holder in sorted((shared | foreign) - (set() if has_another else had)):
+            yield Difference("added", holder, WEAKER, why, "workload secret")
 
 
 def _initdata_digest(workload: Workload) -> str:

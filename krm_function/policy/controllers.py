@@ -320,19 +320,7 @@ def without_controlled(pod: Mapping[str, Any], workload: Workload) -> dict[str, 
             metadata[field] = {name: text for name, text in metadata[field].items() if name != key}
     if INDEX in keys:
         spec |= _drop_index_variables(spec, workload)
-    if workload.made_by is not None and workload.made_by.adds:
-        spec = without_added(spec, workload, lambda value, form: _matches_form(value, form, metadata))
-    return {"metadata": metadata, "spec": spec}
-
-
-def moved_variables(pod: Mapping[str, Any], workload: Workload) -> list[str]:
-    """Return the variables of a pod that are not as its controller writes them: `container: variable NAME`."""
-    if workload.made_by is None or "env" not in workload.made_by.adds:
-        return []
-
-    metadata = mapping(pod.get("metadata"))
-    spec = mapping(pod.get("spec"))
-    return list(changed_variables(spec, workload, lambda value, form: _matches_form(value, form, metadata)))
+    return {"metadata": metadata, "spec": without_added(spec, workload, metadata)}
 
 
 def _controlled_texts(workload: Workload) -> Iterator[tuple[str, str, str]]:
@@ -407,12 +395,11 @@ def _is_added_index(variable: Any) -> bool:
 # variables, which are added in place of what stands there, `moved_variables` tells.
 
 
-Fits = Callable[[str, str], bool]  # a text of the pod, and one with markers
 NEW = ("initContainers", "process", "probes")  # only entries with one of these need this
 
 
-def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
-    """Return the pod spec without the entry's additions to containers. fits: whether a text has a form."""
+def without_added(spec: Json, workload: Workload, metadata: Mapping[str, Any]) -> Json:
+    """Return the pod spec without the entry's additions to containers. metadata: of the pod."""
     adds = workload.made_by.adds if workload.made_by else {}
     if not any(field in adds for field in NEW):
         return spec
@@ -427,7 +414,10 @@ def without_added(spec: Json, workload: Workload, fits: Fits) -> Json:
 
     def same(words: Any, templates: list[str]) -> bool:
         texts = [expand(_render_text(template, workload) or "", values_by_name) for template in templates]
-        return isinstance(words, list) and len(words) == len(texts) and all(map(fits, map(str, words), texts))
+        return isinstance(words, list) and len(words) == len(texts) and all(map(has_form, words, texts))
+
+    def has_form(word: Any, form: str) -> bool:
+        return _matches_form(str(word), form, metadata)
 
     added = {container.get("name"): container for container in that_apply(adds.get("initContainers"), workload)}
     out = {**spec}
@@ -448,11 +438,12 @@ def _containers_of_template(workload: Workload) -> dict[tuple[str, str], Json]:
     return {entry.key: entry.container for entry in workload.all_containers}
 
 
-def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[str]:
-    """Yield `container: variable NAME` for each whose value is not the controller's.
+def moved_variables(pod: Mapping[str, Any], workload: Workload) -> Iterator[str]:
+    """Yield `container: variable NAME` for each of a pod whose value is not the controller's.
 
     Missing variables do not count, nor do those that the controller leaves to the template.
     """
+    metadata, spec = mapping(pod.get("metadata")), mapping(pod.get("spec"))
     templates = _containers_of_template(workload)
     adds = workload.made_by.adds if workload.made_by else {}
     entries = [
@@ -463,26 +454,25 @@ def changed_variables(spec: Json, workload: Workload, fits: Fits) -> Iterator[st
         for index, container in enumerate(maps(spec.get(field)) if entries else ()):
             name, is_init = str(container.get("name")), field == "initContainers"
             mine = {variable.get("name") for variable in maps(templates.get((field, name), {}).get("env"))}
-            variables = {
-                variable.get("name"): variable for variable in maps(container.get("env"))
-            }  # of a name, the last counts
+            # of a name, the last counts
+            variables = {variable.get("name"): variable for variable in maps(container.get("env"))}
             for entry, text in entries:
-                if (
-                    not goes_to(entry, is_init=is_init, is_first=not is_init and index == 0)
-                    or entry["name"] not in variables
-                ):
-                    continue
                 is_of_template = entry.get("place") == "missing" and entry["name"] in mine
+                is_added = goes_to(entry, is_init=is_init, is_first=not is_init and index == 0)
+                variable = variables.get(entry["name"])
+                if not is_added or variable is None or is_of_template:
+                    continue
                 value = None if text is None else expand(text, values_by_name)
-                if not is_of_template and not _is_as_written(variables[entry["name"]], entry, value, fits):
+                if not _is_as_written(variable, entry, value, metadata):
                     yield f"{name}: variable {entry['name']}"
 
 
-def _is_as_written(variable: Json, entry: Json, text: str | None, fits: Fits) -> bool:
+def _is_as_written(variable: Json, entry: Json, text: str | None, metadata: Mapping[str, Any]) -> bool:
     """Compare a variable with its entry. text: the controller's value, None if unknown."""
     if "fieldPath" in entry:
         return bool(dig(variable, ("valueFrom", "fieldRef", "fieldPath")) == entry["fieldPath"])
-    return "valueFrom" not in variable and (text is None or fits(str(variable.get("value") or ""), text))
+    value = str(variable.get("value") or "")
+    return "valueFrom" not in variable and (text is None or _matches_form(value, text, metadata))
 
 
 def _render_text(template: str, workload: Workload) -> str | None:

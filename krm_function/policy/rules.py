@@ -24,10 +24,9 @@ EXTERNAL = "external-sources"
 
 
 @functools.cache
-def load_rules(profile: Profile = DEFAULT, *, external: bool = False) -> str:
-    """Return the rules of a profile. external: with those for open variables."""
-    rules = "".join(load_file(name) for name in profile.rules)
-    return with_external_sources(rules) if external else rules
+def load_rules(profile: Profile = DEFAULT) -> str:
+    """Return the rules of a profile."""
+    return "".join(map(load_file, profile.rules))
 
 
 def with_external_sources(rules: str) -> str:

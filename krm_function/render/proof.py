@@ -165,16 +165,13 @@ def is_same_container(now: Any, restored: Any, images: Images) -> bool:
     return _compare_containers(now, restored, images) is None
 
 
-def list_containers(pod_spec: Any, field: str, *, reserved: bool) -> list[Any]:
-    """Return a field's containers with a reserved name, or all others; those of `containers` are never reserved."""
-    containers = mapping(pod_spec).get(field)
-    if not isinstance(containers, list):
-        return []
-    may_be_reserved = field == "initContainers"
-    return [entry for entry in containers if (may_be_reserved and _name(entry) in CONTAINERS) == reserved]
+def _list_init_containers(containers: Any, *, reserved: bool) -> list[Any]:
+    """Return the init containers with a reserved name, or all others."""
+    entries = containers if isinstance(containers, list) else []
+    return [entry for entry in entries if (_name(entry) in CONTAINERS) == reserved]
 
 
-def list_secrets_mounts(container: Any) -> list[Any]:
+def _list_secrets_mounts(container: Any) -> list[Any]:
     """Return a container's mounts of the secrets volume."""
     return [mount for mount in maps(mapping(container).get("volumeMounts")) if mount.get("name") == SECRETS]
 
@@ -266,8 +263,8 @@ def _volumes_rule(workload: Workload, restored: dict[str, Any], images: Images) 
     """
     secure_pv = read_secure_pv(workload.annotations)
     shared = [] if secure_pv is None else [secure_pv.mount]
-    back = list_containers(restored, "initContainers", reserved=True)
-    for container in list_containers(workload.pod_spec, "initContainers", reserved=True):
+    back = _list_init_containers(restored.get("initContainers"), reserved=True)
+    for container in _list_init_containers(workload.pod_spec.get("initContainers"), reserved=True):
         if _name(container) == INITIALIZER and not _is_among(container, back, images):
             mounts = maps(container.get("volumeMounts"))
             shared += [_name(mount) for mount in mounts if mount.get("mountPath") in STATE_PATHS]
@@ -288,8 +285,7 @@ def _init_containers_rule(workload: Workload, images: Images) -> Rule:
     def rule(now: Any, restored: Any) -> Path | None:
         if not _are_all_of_type(list, now, restored):
             return ()
-        specs = [{"initContainers": containers} for containers in (now, restored)]
-        present, back = (list_containers(spec, "initContainers", reserved=True) for spec in specs)
+        present, back = (_list_init_containers(containers, reserved=True) for containers in (now, restored))
         for entry in back:
             stays = any(is_same_container(container, entry, images) for container in present)
             if _name(entry) not in REPLACED_CONTAINERS and not stays:
@@ -297,7 +293,7 @@ def _init_containers_rule(workload: Workload, images: Images) -> Rule:
         for entry in present:
             if not _is_removable(entry, workload) and not _is_among(entry, back, images):
                 return (f"({_name(entry)})",)
-        current, original = (list_containers(spec, "initContainers", reserved=False) for spec in specs)
+        current, original = (_list_init_containers(containers, reserved=False) for containers in (now, restored))
         return _compare_pairs(current, original, images)
 
     return rule
@@ -516,7 +512,7 @@ def _find_addition(now: dict[str, Any], rendered: dict[str, Any], edits: Sequenc
     Or of a removed container: if it runs anything but an injected process, it goes only if another is written.
     """
     written = [value for edit in edits for value in (edit.after if isinstance(edit.after, list) else [edit.after])]
-    present, remaining = (list_containers(spec, "initContainers", reserved=True) for spec in (now, rendered))
+    present, remaining = (_list_init_containers(spec.get("initContainers"), reserved=True) for spec in (now, rendered))
     for container in remaining:
         stood = any(is_same_container(entry, container, images) for entry in present)
         if not stood and not _is_in(container, written):
@@ -535,8 +531,8 @@ def _find_addition(now: dict[str, Any], rendered: dict[str, Any], edits: Sequenc
         if [name for name in orders[0] if name in sides[1]] != orders[1]:
             return (field,)  # in another order
         for name in orders[1]:
-            for mount in list_secrets_mounts(sides[1][name]):
-                was_mounted = _is_in(mount, list_secrets_mounts(sides[0][name]))
+            for mount in _list_secrets_mounts(sides[1][name]):
+                was_mounted = _is_in(mount, _list_secrets_mounts(sides[0][name]))
                 if not was_mounted and not (mounted and same(mount, secrets_mount())):
                     return field, name, "volumeMounts"
     return None

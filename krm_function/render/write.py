@@ -128,7 +128,7 @@ def _apply_edits(resource: Resource) -> tuple[Resource, list[Finding]]:
         if isinstance(outcome, YamlError):
             findings.append(yaml_finding(outcome, resource, item.ref))
         elif 4 * len(text) > TOTAL:  # in a shorter text annotations cannot be too large, and an object hardly
-            findings += _check_annotations_size(item, outcome) or _check_size(item, outcome)
+            findings += _check_sizes(item, outcome)
     return resource._replace(rendered=text), findings
 
 
@@ -159,19 +159,15 @@ def _find_predecessors(resources: Sequence[Resource]) -> Predecessors:
     return listed | single
 
 
-def _check_annotations_size(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
-    """Report an object whose annotations, with its undo records, are larger than Kubernetes allows."""
+def _check_sizes(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
+    """Report an object with its undo records: annotations that Kubernetes refuses, or else a size near a limit."""
     path: Path = ("metadata", "annotations")
     record = {ORIGINAL: to_json(edited.undo)} if edited.undo else {}
-    size = annotations_size(mapping(dig(edited.value, path)) | record)
-    return [finding("CC0611", edits.ref, edits.root + path, size=size, limit=TOTAL)] if size > TOTAL else []
-
-
-def _check_size(edits: ObjectEdits, edited: EditedMember) -> list[Finding]:
-    """Report an object that, with its undo records, is nearly too large for `kubectl apply` or etcd."""
+    annotations = mapping(dig(edited.value, path)) | record
+    if (size := annotations_size(annotations)) > TOTAL:
+        return [finding("CC0611", edits.ref, edits.root + path, size=size, limit=TOTAL)]
     value = edited.value
-    if edited.undo:
-        annotations = {**mapping(dig(value, ("metadata", "annotations"))), ORIGINAL: to_json(edited.undo)}
+    if record:
         value = {**mapping(value), "metadata": {**mapping(dig(value, ("metadata",))), "annotations": annotations}}
     return list(check_object_size(edits.ref, (*edits.root, "metadata"), value))
 

@@ -90,19 +90,19 @@ def test_what_a_template_has_itself_is_its_own() -> None:
     pod = {"metadata": {}, "spec": copy.deepcopy(one.pod_spec)}
     last = {"name": "FQ_RAY_IP", "value": RAY_ADDED["FQ_RAY_IP"]}
     pod["spec"]["containers"][0]["env"].append(last)
-    assert moved_variables(pod, one) == []
+    assert list(moved_variables(pod, one)) == []
     last["value"] = "evil"
-    assert moved_variables(pod, one) == ["ray: variable FQ_RAY_IP"]
+    assert list(moved_variables(pod, one)) == ["ray: variable FQ_RAY_IP"]
     address = {"name": "RAY_ADDRESS", "value": f"{RAY_ADDED['FQ_RAY_IP']}:6379"}  # the entry says $(FQ_RAY_IP)
     pod["spec"]["containers"][0]["env"] = [address]
-    assert moved_variables(pod, one) == []
+    assert list(moved_variables(pod, one)) == []
     address["value"] = "evil:6379"
-    assert moved_variables(pod, one) == ["ray: variable RAY_ADDRESS"]
+    assert list(moved_variables(pod, one)) == ["ray: variable RAY_ADDRESS"]
     name = {"name": "RAY_CLOUD_INSTANCE_ID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     pod["spec"]["containers"][0]["env"] = [name]
-    assert moved_variables(pod, one) == []
+    assert list(moved_variables(pod, one)) == []
     name["valueFrom"] = {"fieldRef": {"fieldPath": "metadata.uid"}}
-    assert moved_variables(pod, one) == ["ray: variable RAY_CLOUD_INSTANCE_ID"]
+    assert list(moved_variables(pod, one)) == ["ray: variable RAY_CLOUD_INSTANCE_ID"]
 
 
 def memory(limits: list[str], starting: list[str] = []) -> Workload:  # noqa: B006 (not changed)

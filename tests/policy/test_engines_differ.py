@@ -12,7 +12,7 @@ import pytest
 
 from krm_function.contrast.profiles import CONTRAST, DEFAULT, PROFILES, Profile
 from krm_function.policy.initdata import read_policy_data
-from krm_function.policy.rules import load_rules
+from krm_function.policy.rules import load_rules, with_external_sources
 from krm_function.policy.settings import default_document
 from tests.policy.engines.agreed import engines
 from tests.policy.engines.answer import Answer
@@ -22,7 +22,7 @@ from tests.policy.oracle.requests import life
 from tests.real_tools import needing
 
 HEAD = "package agent_policy\nimport future.keywords.every\nimport future.keywords.if\nimport future.keywords.in\n"
-CODE = re.sub(r"^\s*#.*$", "", load_rules(external=True), flags=re.MULTILINE)
+CODE = re.sub(r"^\s*#.*$", "", with_external_sources(load_rules()), flags=re.MULTILINE)
 
 RULES = {  # a rule that the engines answer differently -> what the text of the rules may not hold
     'default x := false\nx if { every e in ["lo"] { not e == "lo" } }': r"every [^{]*\{[^}]*\bnot\b",

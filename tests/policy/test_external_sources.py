@@ -11,7 +11,7 @@ from krm_function.contrast.profiles import CONTRAST, KATA, Profile
 from krm_function.findings import Finding
 from krm_function.kubernetes.workload import Workload
 from krm_function.policy.open_variables import idle_findings
-from krm_function.policy.rules import load_rules, profile_of_rules
+from krm_function.policy.rules import load_rules, profile_of_rules, with_external_sources
 from krm_function.policy.seal import Policy
 from tests.policy import pods
 from tests.policy.host import Agent, Host, Json
@@ -85,7 +85,7 @@ def test_a_policy_without_open_variables_is_the_one_that_it_was() -> None:
 @NODES
 def test_the_rules_of_an_open_variable_follow_those_of_the_profile(profile: Profile) -> None:
     made = _sealed(pods.simple(env=[PASSWORD]), DB, profile=profile)
-    assert made.rego.startswith(load_rules(profile, external=True))
+    assert made.rego.startswith(with_external_sources(load_rules(profile)))
     assert made.rego.startswith(load_rules(profile))
     assert profile_of_rules(made.rego) is profile
 
@@ -421,7 +421,7 @@ def test_a_command_of_a_probe_has_the_variable_once_too(profile: Profile) -> Non
 
 
 def test_data_with_the_token_and_rules_without_it_allow_nothing() -> None:
-    rego = _sealed(pods.simple(env=[PASSWORD]), DB).rego.replace(load_rules(external=True), load_rules())
+    rego = _sealed(pods.simple(env=[PASSWORD]), DB).rego.replace(with_external_sources(load_rules()), load_rules())
     for value in ("hunter2", "", OPEN):
         assert not _allows(rego, _request(rego, {"DB_PASSWORD": value}))
 

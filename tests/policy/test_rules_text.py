@@ -6,9 +6,9 @@ import pytest
 from regopy import Interpreter
 
 from krm_function.contrast.profiles import PROFILES
-from krm_function.policy.rules import load_rules
+from krm_function.policy.rules import load_rules, with_external_sources
 
-TEXTS = [load_rules(profile) for profile in PROFILES.values()] + [load_rules(external=True)]
+TEXTS = [load_rules(profile) for profile in PROFILES.values()] + [with_external_sources(load_rules())]
 NAMES = [*PROFILES, "with open variables"]
 EVERY = re.compile(r"^(\t+)every .*? \{\n(.*?)^\1\}", re.MULTILINE | re.DOTALL)
 
