@@ -113,7 +113,7 @@ SHORT_CUTS = (
         {
             "krm_function.policy.initdata": "string = encode_basestring\n_serialise_shared = _serialise_collection\n",
             "krm_function.policy.users": _uncached("users", "memberships", "_read"),
-            "krm_function.policy.seal": _uncached("_match_patterns", "_fits_literal"),
+            "krm_function.policy.seal": _uncached("_fits_literal"),
             "krm_function.kubernetes.image": _uncached("parse_image"),
             "krm_function.contrast.annotations": _uncached("_read_texts"),
             "krm_function.text.writer": _uncached("_key_token")

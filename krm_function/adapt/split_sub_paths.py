@@ -1,6 +1,6 @@
 """Replace an emptyDir that is mounted by subPath only by one emptyDir for each subPath."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
 
@@ -55,15 +55,12 @@ NAMING_VOLUMES = (
 def is_split(workload: Workload, volume: str) -> bool:
     """Tell whether a volume is an emptyDir of the pod that is mounted by subPath somewhere."""
     indexes = indexes_named(workload.pod_spec.get("volumes"), volume)
-    if len(indexes) != 1 or volume in claim_names(workload) or volume in _list_reserved(workload):
+    reserved = (*claim_names(workload), *VOLUMES, *(read_secure_pv(workload.annotations) or ()))
+    if len(indexes) != 1 or volume in reserved:
         return False
     if volume_sources(maps(workload.pod_spec.get("volumes"))[indexes[0]]) != (EMPTY_DIR,):
         return False
     return any(mount.mount.get("subPath") or mount.mount.get("subPathExpr") for mount in mounts_of(workload, volume))
-
-
-def _list_reserved(workload: Workload) -> Iterable[str]:
-    return {*VOLUMES, *(read_secure_pv(workload.annotations) or ())}
 
 
 def sub_path(mount: Mapping[str, Any]) -> str:

@@ -185,9 +185,8 @@ def pairs(added: str, removed: str, changed: str) -> Compare:
             elif key not in old_map:
                 yield Difference("added", as_text(key), WEAKER, added)
             elif not equal_json(old_map[key], new_map[key]):
-                yield Difference(
-                    "changed", f"{as_text(key)}: {both_texts(old_map[key], new_map[key])}", WEAKER, changed
-                )
+                text = f"{as_text(key)}: {both_texts(old_map[key], new_map[key])}"
+                yield Difference("changed", text, WEAKER, changed)
 
     return compare
 

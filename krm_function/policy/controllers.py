@@ -354,10 +354,7 @@ def _token_pattern(token: str, metadata: Mapping[str, Any]) -> str:
 def _drop_index_variables(spec: Mapping[str, Any], workload: Workload) -> dict[str, Any]:
     """Drop the variable of the index where the template has no variable of that name."""
     own_names = {
-        pod_container.name
-        for pod_container in workload.all_containers
-        for variable in maps(pod_container.container.get("env"))
-        if _is_index(variable)
+        entry.name for entry in workload.all_containers if any(map(_is_index, maps(entry.container.get("env"))))
     }
     changed: dict[str, Any] = {}
     for field in ("initContainers", "containers"):

@@ -162,16 +162,12 @@ def _policy_annotations(workload: Workload, findings: list[Finding]) -> dict[str
     for key, value in sorted(workload.annotations.items()):
         if key == INITDATA or is_bookkeeping(key):
             continue
-        path = (*workload.metadata_path, "annotations", key)
+        path, name = (*workload.metadata_path, "annotations", key), f"annotation {key}"
         if not isinstance(value, str):
-            actual = a_type(type_name(value))
-            findings.append(
-                finding(
-                    "CC0207.quotes", workload.ref, path, key=f"annotation {key}", expected="a string", actual=actual
-                )
-            )
+            values: dict[str, Any] = {"key": name, "expected": "a string", "actual": a_type(type_name(value))}
+            findings.append(finding("CC0207.quotes", workload.ref, path, **values))
         elif key.startswith(_RUNTIME):
-            findings.append(finding("CC0604.runtime-annotation", workload.ref, path, field=f"annotation {key}"))
+            findings.append(finding("CC0604.runtime-annotation", workload.ref, path, field=name))
         out[key] = str(value)
     return out
 
@@ -216,14 +212,10 @@ def _make_finding(fault: Fault, root: Path, ref: Ref | None) -> Finding:
     if fault.kind == "type":
         return type_finding(fault, root, ref)
     if fault.kind == "unknown":
-        near = _nearest_field(fault)
+        near = nearest(str(fault.path[-1]), fault.spec.fields) if isinstance(fault.spec, Record) else ""
         return finding("CC0605.near" if near else "CC0605", ref, at, field=field, near=near)
     if fault.kind == "missing":
         return finding("CC0604.missing", ref, at[:-1], field=field, key=fault.path[-1])
     if isinstance(fault.spec, Only):
         return finding("CC0601.field", ref, at, field=field)
     return finding("CC0604.value", ref, at, field=field, error=fault.problem)
-
-
-def _nearest_field(fault: Fault) -> str:
-    return nearest(str(fault.path[-1]), fault.spec.fields) if isinstance(fault.spec, Record) else ""

@@ -9,7 +9,7 @@ from krm_function.contrast.profiles import CONTRAST, DEFAULT, KATA, PROFILES, Pr
 from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.workload import Workload, added_init_containers
-from krm_function.policy.image_storage import DRIVER, SANDBOX, digest_suffix, images, is_bound, misshapen
+from krm_function.policy.image_storage import SANDBOX, images, is_bound, is_of, misshapen
 from krm_function.policy.initdata import CONTAINER_NAME, container_name, rules_of
 
 # --- Load the native Rego rules, which are files of the package
@@ -134,13 +134,9 @@ def _find_foreign_data(workload: Workload, data: Mapping[str, Any], profile: Pro
     if sorted(map(str, names)) != sorted(of_the_pod):
         return Cause("CC0618.names")
     for name, entry in zip(names, data["containers"][1:], strict=True):
-        if profile.binds_images and digest_suffix(_image_source(entry)) != digest_suffix(str(of_the_pod[str(name)])):
+        if profile.binds_images and not is_of(images(entry["storages"]), str(of_the_pod[str(name)])):
             return Cause("CC0618.image", {"container": name})
     return None
-
-
-def _image_source(entry: Mapping[str, Any]) -> str:
-    return next(str(storage["source"]) for storage in entry["storages"] if storage["driver"] == DRIVER)
 
 
 def _find_storage_problem(storages: Any, profile: Profile, name: str, *, sandbox: bool) -> Cause | None:

@@ -98,6 +98,7 @@ LONGEST_LINE = 64 * 1024 - 1  # bytes
 MOST_LINES = 200_000
 MOST_BYTES = 16 * 1024 * 1024
 TAB = b" " * 4  # the engine counts a tab as four columns
+TOKEN = f"$({PATTERN})"  # of a text pattern; in rules that match them
 
 
 class Policy(NamedTuple):
@@ -141,7 +142,7 @@ def seal(
     policies, findings = containers(pod, images, pause, references, settings)
     if has_errors(findings):
         return None, tuple(findings)
-    if _match_patterns(rules):
+    if TOKEN in rules:
         policies = bound_containers(policies)
     else:
         findings = [*findings, *_pattern_findings(pod, policies)]
@@ -155,7 +156,7 @@ def seal(
 
         of_controller = written_by_controller(workload)
         opened, notes = (*opened, *of_controller), (*notes, *controller_findings(workload, of_controller))
-    if not _match_patterns(rules):
+    if TOKEN not in rules:
         from krm_function.policy.open_variables import open_findings, unbound_values
 
         opened = unbound_values({"containers": policies, **settings.shared})
@@ -173,11 +174,6 @@ def seal(
     notes = (*notes, *opening_findings(workload, sealed.data, base.data, own_rules=own_rules))
     report = finding("CC0606", pod.ref, workload.metadata_path, digest=sealed.digest)
     return sealed, (*findings, *unproven_tags(pod, images), *notes, *host_visible_volumes(pod), report)
-
-
-@functools.lru_cache(maxsize=1)
-def _match_patterns(rules: str) -> bool:
-    return f"$({PATTERN})" in rules
 
 
 @functools.lru_cache(maxsize=1)
@@ -211,15 +207,14 @@ def _duplicate_names(pod: PodMetadata) -> list[Finding]:
 
 def _pattern_findings(pod: PodMetadata, policies: list[dict[str, Any]]) -> list[Finding]:
     """Only the native rules match text patterns."""
-    token = f"$({PATTERN})"
     findings = []
     for container in policies[1:]:
         run, name = container["OCI"]["Process"], container_name(container)
-        variables = [text.partition("=")[0] for text in run.get("Env", ()) if f"={token}" in text]
+        variables = [text.partition("=")[0] for text in run.get("Env", ()) if f"={TOKEN}" in text]
         findings += [
             problem(pod, (), "CC0601.variable-around", container=name, variable=variable) for variable in variables
         ]
-        if any(text.startswith(token) for text in run.get("Args", ())):
+        if any(text.startswith(TOKEN) for text in run.get("Args", ())):
             findings.append(problem(pod, (), "CC0601.arguments-around", container=name))
     return findings
 

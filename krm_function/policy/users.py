@@ -1,7 +1,7 @@
 """The user and groups of a container, as genpolicy and as containerd compute them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -359,9 +359,8 @@ def effective_identity(image: ImageFacts, container: Mapping[str, Any], pod: Map
         return _out_of_range_cause("CC0604.implied-group-range" if group is None else "CC0604.group-range", gid)
     explicit = explicit_groups(pod)
     for groups, code in ((explicit, "CC0604.groups-range"), (implied, "CC0604.implied-groups-range")):
-        out_of_range = _first_out_of_range(groups)
-        if out_of_range is not None:
-            return _out_of_range_cause(code, out_of_range)
+        if out_of_range := [gid for gid in sorted(groups) if not 0 <= gid <= HIGHEST]:
+            return _out_of_range_cause(code, out_of_range[0])
     return Identity(uid, gid, tuple(sorted({gid, *explicit, *implied})))
 
 
@@ -405,10 +404,6 @@ def _groups_of(user: int | str, image: ImageFacts) -> frozenset[int]:
             return frozenset()
         user = account.name
     return memberships(image.group or "").get(user, frozenset())
-
-
-def _first_out_of_range(groups: Iterable[int]) -> int | None:
-    return next((gid for gid in sorted(groups) if not 0 <= gid <= HIGHEST), None)
 
 
 def _out_of_range_cause(code: str, number: int | str) -> Cause:

@@ -153,9 +153,8 @@ CODE = "CC0320"
 
 def needs_scheduling(workload: Workload, runtime_class: RuntimeClass | None) -> Lacking:
     """Find the scheduling of its class that a DaemonSet lacks; nothing for other kinds, or without a class."""
-    if workload.ref.kind != DAEMON_SET or workload.made_by or runtime_class is None:
-        return Lacking({}, ())
-    if merge_node_selector(workload.pod_spec, runtime_class)[1]:
+    is_daemon_set = workload.ref.kind == DAEMON_SET and not workload.made_by
+    if not is_daemon_set or runtime_class is None or merge_node_selector(workload.pod_spec, runtime_class)[1]:
         return Lacking({}, ())
     return lacking(workload.pod_spec, runtime_class)
 

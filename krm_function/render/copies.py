@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import Any
 
 from krm_function.contrast.platforms import contrast_names_in, is_contrast_name
-from krm_function.findings import Finding, Path, Ref, finding, position_text
+from krm_function.findings import Finding, Path, finding, position_text
 from krm_function.kubernetes.kinds import KINDS_BY_CONTENT
 from krm_function.kubernetes.objects import OWNERS, Controller, controller_of, dig, maps, reference
 from krm_function.kubernetes.pod_kinds import SHIPPED, Kinds
@@ -204,7 +204,7 @@ def find_duplicates(resources: Sequence[Resource]) -> tuple[Finding, ...]:
             continue
         for item in source.objects:
             if (item.ref.kind, name := _name_of(item.value)) in suspects:
-                by_identity.setdefault((_group(item.ref.api_version), item.ref.kind, name), []).append(item)
+                by_identity.setdefault((item.ref.api_version.rpartition("/")[0], item.ref.kind, name), []).append(item)
     outputs = {resource.file for resource in resources if suspects and resource.file and INITDATA in resource.text}
     for group in (group for items in by_identity.values() for group in _by_namespace(items)):
         if len(group) > 1 and not _are_distinct(group):
@@ -217,7 +217,8 @@ def _by_namespace(items: list[ObjectAt]) -> Iterable[list[ObjectAt]]:
         return [items]
     spaces: dict[str, list[ObjectAt]] = {}
     for item in items:
-        spaces.setdefault(_namespace(item.ref), []).append(item)
+        namespace = "" if item.ref.kind in CLUSTER_WIDE else item.ref.namespace or "default"
+        spaces.setdefault(namespace, []).append(item)
     return spaces.values()
 
 
@@ -225,15 +226,6 @@ def _name_of(value: Any) -> str:
     """Return the name of an object, "" without one; a generateName does not count."""
     name = dig(value, ("metadata", "name"))
     return name if isinstance(name, str) else ""
-
-
-def _group(api_version: str) -> str:
-    group, slash, _ = api_version.rpartition("/")
-    return group if slash else ""
-
-
-def _namespace(ref: Ref) -> str:
-    return "" if ref.kind in CLUSTER_WIDE else ref.namespace or "default"
 
 
 def _are_distinct(group: list[ObjectAt]) -> bool:

@@ -156,9 +156,8 @@ def _find_repeats(workload: Workload) -> Iterator[Finding]:
         for index, variable in enumerate(maps(container.container.get("env"))):
             name = str(variable.get("name") or "")
             if name in names:
-                yield finding(
-                    "CC0262", workload.ref, (*container.path, "env", index), container=container.name, name=name
-                )
+                path = (*container.path, "env", index)
+                yield finding("CC0262", workload.ref, path, container=container.name, name=name)
             names.add(name)
 
 
@@ -166,11 +165,9 @@ def _check_init_containers(workload: Workload) -> Iterator[Finding]:
     """Find hooks and probes of an init container other than a sidecar; Kubernetes refuses them, as it has to end."""
     for container in workload.all_containers:
         if container.is_init and container.container.get("restartPolicy") != "Always":
-            for field in OF_RUNNING:
-                if container.container.get(field) is not None:
-                    yield finding(
-                        "CC0221", workload.ref, (*container.path, field), field=field, container=container.name
-                    )
+            for field in (field for field in OF_RUNNING if container.container.get(field) is not None):
+                path = (*container.path, field)
+                yield finding("CC0221", workload.ref, path, field=field, container=container.name)
 
 
 def _check_annotations(workload: Workload) -> Iterator[Finding]:

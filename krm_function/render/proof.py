@@ -152,12 +152,12 @@ def _find_first(now: Any, restored: Any, rules: Mapping[Path, Rule]) -> Path | N
     return None
 
 
-def _have_equal_length(now: list[Any], restored: list[Any]) -> bool:
-    return len(now) == len(restored)
-
-
 def _unexplained_here(_now: Any, _before: Any) -> Path:
     return ()
+
+
+def _have_equal_length(now: list[Any], restored: list[Any]) -> bool:
+    return len(now) == len(restored)
 
 
 def is_same_container(now: Any, restored: Any, images: Images) -> bool:

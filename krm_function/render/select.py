@@ -95,9 +95,8 @@ def _check_ambiguity(document: Any, root: Path, ref: Ref, kinds: Kinds) -> Findi
         return finding("CC0111", ref, (*root, "items"), kind=ref.kind) if "items" in dig(document, root) else None
     members = dig(document, (*root, "items"))
     if ref.kind.endswith("List") and members is not None and not isinstance(members, list):
-        return finding(
-            "CC0207", ref, (*root, "items"), key="items", expected="a list", actual=a_type(type_name(members))
-        )
+        actual = a_type(type_name(members))
+        return finding("CC0207", ref, (*root, "items"), key="items", expected="a list", actual=actual)
     if not root or ref.kind or ref.api_version:
         return None
     list_kind = reference(dig(document, root[:-2])).kind
@@ -223,11 +222,9 @@ def find_idle_entries(refs: Sequence[Ref], generate: Generate) -> Iterator[Findi
         if not isinstance(entry, str) and index not in used and not entry.optional:
             alike = [ref for ref in refs if _is_elsewhere(entry, ref)]
             code = "CC0251.namespace" if alike else "CC0251.none"
-            namespace = alike[0].namespace or generate.namespace if alike else ""
+            namespace = (alike[0].namespace or generate.namespace if alike else "") or "no namespace"
             path = ("spec", "workloads", index)
-            yield finding(
-                code, generate.ref, path, index=index, entry=entry.text, namespace=namespace or "no namespace"
-            )
+            yield finding(code, generate.ref, path, index=index, entry=entry.text, namespace=namespace)
 
 
 def report_unnamed_pods(workload: Workload) -> Finding:

@@ -210,9 +210,8 @@ def report_unsealed_class(
         return finding("CC1109.refused", ref, path, **values, reason=entry.refused, instead=entry.instead)
     if "." not in group or not ref.kind or group in OF_KUBERNETES or ref.api_version.startswith(OWN_GROUP):
         close = {kind.lower(): kind for kind in KINDS}.get(ref.kind.lower(), "")
-        return finding(
-            "CC1109.spelling" if close not in ("", ref.kind) else "CC1109.kind", ref, path, **values, close=close
-        )
+        code = "CC1109.spelling" if close not in ("", ref.kind) else "CC1109.kind"
+        return finding(code, ref, path, **values, close=close)
     if entry and entry.versions and version not in entry.versions:
         return finding("CC1109.version", ref, path, **values, versions=listed(entry.versions))
     if not _find_template(path[len(root) :]):
