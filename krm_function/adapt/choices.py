@@ -1,14 +1,14 @@
 """The effects of a rule on a pod that does not use it yet, and the names of new volumes."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from krm_function.contrast.injected import LONGEST_NAME, read_secure_pv
 from krm_function.contrast.owned import VOLUMES
 from krm_function.findings import Cause, Finding, Path, finding
 from krm_function.kubernetes.objects import mapping, maps
-from krm_function.kubernetes.workload import Workload, claim_names, indexes_named
+from krm_function.kubernetes.workload import Draft, Workload, claim_names, indexes_named
 from krm_function.record import NamedTuple
 
 # --- The effects of a rewriting rule on a pod that does not use it yet: for commands that offer it
@@ -57,6 +57,23 @@ def source_of(workload: Workload, name: str, source: str) -> dict[str, Any]:
 def volume_finding(workload: Workload, volume: str, cause: Cause, **values: Any) -> Finding:
     """Make the finding about a volume that a rule leaves as it is."""
     return finding(cause.code, workload.ref, volume_path(workload, volume), volume=volume, **values, **cause.values)
+
+
+# --- An amount of a resource of the pod as a whole, in spec.resources
+
+
+def write_amount(draft: Draft, fields: Sequence[str], resource: str, figure: str, code: str, reason: str) -> None:
+    """Write an amount into some fields, requests or limits, and leave other resources there."""
+    path = (*draft.workload.spec_path, "resources")
+    if not isinstance(draft.workload.at(path), dict):
+        draft.edit("set", path, {field: {resource: figure} for field in fields}, code, reason)
+        return
+    for field in fields:
+        present = draft.workload.at((*path, field))
+        if not isinstance(present, dict):
+            draft.edit("set", (*path, field), {resource: figure}, code, reason)
+        elif present.get(resource) != figure:
+            draft.edit("set", (*path, field, resource), figure, code, reason)
 
 
 # --- Names of new volumes: readable, the same in every render, and never one that the pod has

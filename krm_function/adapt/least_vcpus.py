@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from krm_function.adapt.choices import RuleChoice
+from krm_function.adapt.choices import RuleChoice, write_amount
 from krm_function.contrast.gpus import gpu_count
 from krm_function.contrast.measurement import vcpus_text
 from krm_function.contrast.vm_size import requested_cpus, vcpus
@@ -28,13 +28,7 @@ CODE = "CC0417"
 
 def write_cpu(draft: Draft, figure: str, reason: str) -> None:
     """Write a figure, of whole CPUs, as the limit of the pod."""
-    path = (*draft.workload.spec_path, "resources")
-    if not isinstance(draft.workload.at(path), dict):
-        draft.edit("set", path, {"limits": {"cpu": figure}}, CODE, reason)
-    elif not isinstance(draft.workload.at((*path, "limits")), dict):
-        draft.edit("set", (*path, "limits"), {"cpu": figure}, CODE, reason)
-    else:
-        draft.edit("set", (*path, "limits", "cpu"), figure, CODE, reason)
+    write_amount(draft, ("limits",), "cpu", figure, CODE, reason)
 
 
 def written_cpu(workload: Workload) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_function.adapt.choices import RuleChoice
+from krm_function.adapt.choices import RuleChoice, write_amount
 from krm_function.config.generate import CALCULATE
 from krm_function.contrast.vm_size import MIB, memory_figure, memory_text, requested_memory
 from krm_function.findings import Finding, finding
@@ -30,28 +30,14 @@ FIELDS = ("requests", "limits")
 
 def write_memory(draft: Draft, figure: str, reason: str) -> None:
     """Write a figure, of whole MiB, as request and limit of the pod."""
-    path = (*draft.workload.spec_path, "resources")
-    if not isinstance(draft.workload.at(path), dict):
-        draft.edit("set", path, {field: {"memory": figure} for field in FIELDS}, CODE, reason)
-        return
-    for field in FIELDS:
-        present = draft.workload.at((*path, field))
-        if not isinstance(present, dict):
-            draft.edit("set", (*path, field), {"memory": figure}, CODE, reason)
-        elif present.get("memory") != figure:
-            draft.edit("set", (*path, field, "memory"), figure, CODE, reason)
+    write_amount(draft, FIELDS, "memory", figure, CODE, reason)
 
 
 def written_memory(workload: Workload) -> str:
     """Return the amount that a rule, or a person in the same form, has written into a pod; "" for none."""
-    figures = {_memory(workload, field) for field in FIELDS}
-    figure = figures.pop()
-    return figure if not figures and isinstance(figure, str) and re.fullmatch("[1-9][0-9]{0,11}Mi", figure) else ""
-
-
-def _memory(workload: Workload, field: str) -> Any:
-    value = dig(workload.pod_spec, ("resources", field, "memory"))
-    return value if isinstance(value, str) else None
+    figure, limit = (dig(workload.pod_spec, ("resources", field, "memory")) for field in FIELDS)
+    is_written = isinstance(figure, str) and figure == limit and re.fullmatch("[1-9][0-9]{0,11}Mi", figure)
+    return figure if is_written else ""
 
 
 # --- Calculate memory: the pod as a whole gets the memory of its images and of the limits of its containers

@@ -48,12 +48,7 @@ def service_variables(service: Mapping[str, Any]) -> dict[str, str]:
         if index == 0:
             out[f"{prefix}_PORT"] = link
         begin = f"{prefix}_PORT_{number}_{protocol.upper()}"
-        out |= {
-            begin: link,
-            f"{begin}_PROTO": protocol.lower(),
-            f"{begin}_PORT": str(number),
-            f"{begin}_ADDR": address,
-        }
+        out |= {begin: link, f"{begin}_PROTO": protocol.lower(), f"{begin}_PORT": str(number), f"{begin}_ADDR": address}
     return out
 
 
@@ -137,8 +132,5 @@ def _denial_code(name: str, value: str, variables: Mapping[str, str]) -> str:
         return "CC0684.digit"
     if value.startswith("sctp") or "_SCTP" in name:
         return "CC0684.sctp"
-    return (
-        "CC0684.ipv6"
-        if any(":" in address for end, address in variables.items() if end.endswith("_SERVICE_HOST"))
-        else "CC0684.other"
-    )
+    addresses = [address for end, address in variables.items() if end.endswith("_SERVICE_HOST")]
+    return "CC0684.ipv6" if any(":" in address for address in addresses) else "CC0684.other"

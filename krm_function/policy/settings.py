@@ -471,19 +471,9 @@ _STORAGE = _record_of(
 )
 _MOUNTED = dict.fromkeys(("mount_type", "mount_source", "mount_point", "driver"), ANY_TEXT)
 _EMPTY_DIR = _record_of(
-    **_MOUNTED,
-    driver_options=_TEXTS,
-    source=ANY_TEXT,
-    fstype=ANY_TEXT,
-    options=_TEXTS,
-    shared=Flag(),
+    **_MOUNTED, driver_options=_TEXTS, source=ANY_TEXT, fstype=ANY_TEXT, options=_TEXTS, shared=Flag()
 )
-_CONFIG_MAP = _record_of(
-    **_MOUNTED,
-    fstype=ANY_TEXT,
-    options=_TEXTS,
-    shared=Field(Flag(), default=False),
-)
+_CONFIG_MAP = _record_of(**_MOUNTED, fstype=ANY_TEXT, options=_TEXTS, shared=Field(Flag(), default=False))
 # the members that are read here; Contrast's settings have no image_volume
 _IMAGE_VOLUME = _record_of(mount_source=ANY_TEXT, fstype=ANY_TEXT, options=_TEXTS)
 _MOUNT = _record_of(destination=ANY_TEXT, source=Field(ANY_TEXT, default=""), type_=ANY_TEXT, options=_TEXTS)
@@ -507,9 +497,7 @@ SETTINGS = _record_of(
     other_container=_CONTAINER,
     mount_destinations=_TEXTS,
     volumes=_record_of(
-        emptyDir_encrypted=_EMPTY_DIR,
-        emptyDir_plain=_EMPTY_DIR,
-        emptyDir_memory=_EMPTY_DIR,
+        **dict.fromkeys(("emptyDir_encrypted", "emptyDir_plain", "emptyDir_memory"), _EMPTY_DIR),
         configMap=_CONFIG_MAP,
         image_volume=Field(_IMAGE_VOLUME),
     ),
@@ -523,10 +511,8 @@ SETTINGS = _record_of(
     sandbox=_record_of(storages=ListOf(_STORAGE)),
     common=_record_of(
         **dict.fromkeys(("cpath", "root_path", "sfprefix", "spath", "ipv4_a", "ip_p"), ANY_TEXT),
-        svc_name_downward_env=ANY_TEXT,
-        dns_label=ANY_TEXT,
-        default_caps=_TEXTS,
-        privileged_caps=_TEXTS,
+        **dict.fromkeys(("svc_name_downward_env", "dns_label"), ANY_TEXT),
+        **dict.fromkeys(("default_caps", "privileged_caps"), _TEXTS),
     ),
     kata_config=_record_of(oci_version=ANY_TEXT, enable_configmap_secret_storages=Flag()),
     cluster_config=_record_of(

@@ -179,21 +179,14 @@ def _add_objects(
 
     written: changed in place.
     """
-    successors: dict[tuple[int, Path], Mapping[str, Any]] = {}
-    new: list[Any] = []
-    for value in additions:
-        place = predecessors.get(reference(value))
-        if place is None:
-            new.append(value)
-        else:
-            successors[place] = value
+    by_ref = {reference(value): value for value in additions}
     for index, resource in enumerate(written):
         if resource.state == "added":
             written[index] = resource._replace(dropped=True)
     in_lists: dict[int, list[Change]] = {}
-    for place in sorted(predecessors.values(), reverse=True):  # the last member of a list first
-        index, root = place
-        successor, document = successors.get(place), written[index].document
+    places = sorted(((place, ref) for ref, place in predecessors.items()), reverse=True)
+    for (index, root), ref in places:  # the last member of a list first
+        successor, document = by_ref.get(ref), written[index].document
         if root:
             in_lists.setdefault(index, []).extend(_update(written[index].value, root, successor))
         elif successor is not None and document is not None:
@@ -203,7 +196,7 @@ def _add_objects(
     for index, changes in in_lists.items():
         text = splice(parse(str(written[index].output), line=written[index].line), changes).text
         written[index] = written[index]._replace(rendered=text)
-    return tuple(new)
+    return tuple(value for ref, value in by_ref.items() if ref not in predecessors)
 
 
 def _update(document: Any, root: Path, successor: Mapping[str, Any] | None) -> list[Change]:
