@@ -11,8 +11,6 @@ from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import Draft, PodContainer, Workload
 from krm_function.text.changes import ABSENT
 
-# --- Rename a GPU to the name that nodes use when they pass GPUs to VMs
-#
 # Truth table, first row that fits:
 #
 #     a container's limits or requests                the resource is renamed

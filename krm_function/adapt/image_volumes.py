@@ -9,8 +9,6 @@ from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import Outcome
 from krm_function.kubernetes.workload import Draft, PodContainer, Workload, mount_point
 
-# --- A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there
-#
 # containerd makes a directory of the node for each VOLUME, of this container alone, and copies the image's files into
 # it (docs/facts/kubernetes.md#volumes-of-images); no confidential pod may have that. An emptyDir is inside the VM and
 # empty. Truth table:

@@ -13,8 +13,6 @@ from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import Draft, Workload
 
-# --- A cpu limit of the pod as a whole, to give its VM more vCPUs than its containers ask for
-#
 # Truth table, of a pod's spec.resources.limits:
 #
 #     it has                             becomes

@@ -10,8 +10,6 @@ from krm_function.kubernetes.resource import Edit
 from krm_function.kubernetes.workload import POD_ROLE, PREFIX, Draft, Workload
 from krm_function.text.changes import ABSENT
 
-# --- Move an annotation of Contrast's from the object to the pod template, where it has an effect
-#
 # Truth table, first row that fits:
 #
 #   the key has no effect on a pod template, or is no text       stays, and is CC0202 or CC0203

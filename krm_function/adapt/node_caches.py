@@ -18,8 +18,6 @@ from krm_function.kubernetes.workload import (
 )
 from krm_function.text.changes import ABSENT
 
-# --- Replace a cache in a directory of the node by an emptyDir
-#
 # Truth table, first row that fits:
 #
 #     a hostPath volume of the pod                            becomes an emptyDir

@@ -34,8 +34,6 @@ from krm_function.record import NamedTuple
 from krm_function.schema.table import EMPTY
 from krm_function.text.changes import ABSENT
 
-# --- Turn a claim that a pod mounts as a file system into an encrypted volume
-#
 # The initializer opens the claim as a block device and shows its files through an emptyDir: Contrast's annotation
 # secure-pv, which a pod has once (docs/facts/contrast.md#initializer, step 1). Truth table, first row that fits:
 #

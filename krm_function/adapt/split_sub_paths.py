@@ -23,8 +23,6 @@ from krm_function.kubernetes.workload import (
 )
 from krm_function.text.changes import ABSENT
 
-# --- Replace an emptyDir that is mounted by subPath only by one emptyDir for each subPath
-#
 # The kubelet makes each subPath a directory of the volume and mounts that (docs/facts/kubernetes.md#parts-of-volumes).
 # Containers with the same subPath share a directory, and containers with another one do not see it: the same holds for
 # one volume for each. Truth table, first row that fits:

@@ -308,16 +308,21 @@ class Settings(NamedTuple):
     profile: Profile
 
 
+def report_option(code: str, config: Config, field: str, **values: Any) -> Finding:
+    """Report an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
+    ref, path = config.generate.ref, ("spec", "policy", field)
+    return finding(code, ref, path, kind=ref.kind, name=ref.name, field=dotted(path), **values)
+
+
 def choose_settings(config: Config, profile: Profile) -> tuple[Settings | None, tuple[Finding, ...]]:
     """Return the settings of all policies of a render, None after an error."""
     options, ref = config.generate.policy, config.generate.ref
     if options.settings and options.requests != NO_RULES:
-        path: Path = ("spec", "policy", "requests")
-        return None, (finding("CC0901.requests", ref, path, kind=ref.kind, name=ref.name, field=dotted(path)),)
+        return None, (report_option("CC0901.requests", config, "requests"),)
     chosen, problems = settings(options.settings or config.release.policy_settings, profile, options.requests)
     if not has_errors(problems):
         return chosen, problems
-    path = ("spec", "policy", "settings") if options.settings else ("spec", "policySettings")
+    path: Path = ("spec", "policy", "settings") if options.settings else ("spec", "policySettings")
     ref = ref if options.settings else config.release.ref
     return None, tuple(problem._replace(ref=ref, path=path) for problem in problems)
 

@@ -24,7 +24,7 @@ from krm_function.policy.initdata import digest, from_annotation, unreadable
 from krm_function.policy.mounts import shared_gpu_notes
 from krm_function.policy.rules import load_rules, mismatch_findings
 from krm_function.policy.seal import seal
-from krm_function.policy.settings import NO_RULES, Settings, choose_settings
+from krm_function.policy.settings import NO_RULES, Settings, choose_settings, report_option
 from krm_function.record import NamedTuple
 from krm_function.render.read import read, read_values
 from krm_function.render.stages import add_findings, apply_outcome, is_unreadable
@@ -128,7 +128,7 @@ def _find_idle_options(config: Config) -> tuple[Finding, ...]:
         "externalSources": policy.external_sources,
         "requests": policy.requests != NO_RULES,
     }
-    return tuple(_report_option("CC0901.no-engine", config, name) for name, value in options.items() if value)
+    return tuple(report_option("CC0901.no-engine", config, name) for name, value in options.items() if value)
 
 
 # --- Choose the rules and settings of a render, and seal a pod with them
@@ -144,10 +144,10 @@ def _choose_sealer(
     """
     options = config.generate.policy
     if profile.narrowed and options.rules:
-        return None, (_report_option("CC0901.rules", config, "profile", profile=profile.name),)
+        return None, (report_option("CC0901.rules", config, "profile", profile=profile.name),)
     if options.external_sources and not references.openable:
         code = "CC0901.open-rules" if options.rules else "CC0901.open-profile"
-        return None, (_report_option(code, config, "externalSources", profile=profile.name),)
+        return None, (report_option(code, config, "externalSources", profile=profile.name),)
     if config.images is None:
         return None, (finding("CC0906"),)
     chosen, findings = choose_settings(config, profile)
@@ -210,9 +210,3 @@ def find_late_variables(workload: Workload) -> Iterator[Finding]:
             if re.search(r"(?<!\$)\$\{[A-Za-z_][^}]*\}", str(mapping(entry).get("value") or "")):
                 path = (*container.path, "env", index, "value")
                 yield finding("CC0686", workload.ref, path, variable=entry.get("name"))
-
-
-def _report_option(code: str, config: Config, field: str, **values: Any) -> Finding:
-    """Report an option of spec.policy that contradicts the others. code: CC0901 with a variant."""
-    ref, path = config.generate.ref, ("spec", "policy", field)
-    return finding(code, ref, path, kind=ref.kind, name=ref.name, field=".".join(path), **values)
