@@ -1,6 +1,6 @@
 """A VOLUME of an image that no volumeMount covers, and the emptyDir that is mounted there."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from krm_function.adapt.choices import RuleChoice, free_name, taken_names
 from krm_function.config.image_lock import ImageFacts
@@ -20,12 +20,6 @@ from krm_function.kubernetes.workload import Draft, PodContainer, Workload, moun
 
 
 CODE = "CC0833"
-
-
-def uncovered(container: PodContainer, declared: Iterable[str]) -> tuple[str, ...]:
-    """Return the VOLUMEs of an image that no mountPath of a container equals, in order."""
-    mounted = {mount.get("mountPath") for mount in container.mounts}
-    return tuple(path for path in sorted(declared) if path not in mounted)
 
 
 def refused(container: PodContainer, path: str) -> Cause | None:
@@ -92,5 +86,5 @@ def _find_uncovered(
         image = str(container.container.get("image") or "")
         facts = images.get(replaced.get(image, image))
         declared = mapping(facts.config.get("Volumes") if facts else None)
-        for path in uncovered(container, declared):
-            yield container, path
+        mounted = {mount.get("mountPath") for mount in container.mounts}
+        yield from ((container, path) for path in sorted(declared) if path not in mounted)

@@ -383,8 +383,7 @@ def _linux_policy(template: Json, paths: list[str], pod: PodMetadata, *, privile
         "Namespaces": [{"Type": name, "Path": ""} for name in ("ipc", "uts", "mount")],
         "MaskedPaths": template["MaskedPaths"] or ([] if privileged else _MASKED),
         "ReadonlyPaths": template["ReadonlyPaths"] or ([] if privileged else _READONLY),
-        "Devices": [{"Type": "", "Path": path} for path in paths]
-        + [{"Type": "", "Path": device["Path"]} for device in template["Devices"]],
+        "Devices": [{"Type": "", "Path": path} for path in (*paths, *(entry["Path"] for entry in template["Devices"]))],
     }
     sysctls = (pod.spec.get("securityContext") or {}).get("sysctls") or ()
     sysctl = template["Sysctl"] | {sysctl_name(entry["name"]): entry["value"] for entry in sysctls}

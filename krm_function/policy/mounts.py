@@ -38,6 +38,7 @@ SETTLED = frozenset({"configMap", "secret"})  # their mounts are in the settings
 FILES = SETTLED | {"projected", "downwardAPI"}  # always read-only
 ALL_ANNOTATIONS = "metadata.annotations"  # a fieldPath: all that the pod has, as lines of a file
 _IN_THE_VM = ("/dev", "/sys")
+_STORAGE = ("driver", "driver_options", "source", "fstype", "options", "mount_point", "fs_group", "shared")
 
 BASE = re.compile(r"[A-Za-z0-9._-]+\Z")
 
@@ -217,7 +218,8 @@ def _mount_object_volume(
         base = escape_regex(base)  # such storages are counted: no name may fit another's pattern
     target = f"{template['mount_point']}{base}$"
     if stored:
-        storages.append(_make_storage(template, f"{template['mount_source']}{base}$", target, [], template["options"]))
+        source = f"{template['mount_source']}{base}$"
+        storages.append(_make_storage(template, driver_options=[], source=source, mount_point=target))
     return [mount(path, target, template["mount_type"], options)]
 
 
@@ -228,12 +230,8 @@ def _mount_empty_dir(
     group = (pod.spec.get("securityContext") or {}).get("fsGroup")
     if medium == "Memory":
         template = settings.volumes["emptyDir_memory"]
-        extra = [f"fsgid={group}"] if group else []
-        target = f"{template['mount_point']}{name}$"
-        driver_options = template["driver_options"]
-        storages.append(
-            _make_storage(template, template["source"], target, driver_options, [*template["options"], *extra])
-        )
+        target, extra = f"{template['mount_point']}{name}$", [f"fsgid={group}"] if group else []
+        storages.append(_make_storage(template, mount_point=target, options=[*template["options"], *extra]))
         return [mount(path, f"{template['mount_source']}{name}$", template["mount_type"], options)]
     if medium:
         return "", Cause("CC0601.medium", {"medium": medium})
@@ -244,26 +242,17 @@ def _mount_empty_dir(
             mount(path, f"$(sfprefix){escape_regex(base_name(path))}$", "bind", options),
         ]
     template = settings.volumes["emptyDir_encrypted" if kind == "block-encrypted" else "emptyDir_plain"]
-    storage = _make_storage(
-        template, template["source"], template["mount_point"], template["driver_options"], template["options"]
-    )
+    storage = _make_storage(template)
     if group:
         storage["fs_group"] = {"group_id": group, "group_change_policy": 0}
     storages.append(storage)
     return [mount(path, template["mount_source"], template["mount_type"], options)]
 
 
-def _make_storage(template: Json, source: str, mount_point: str, driver_options: list[str], options: list[str]) -> Json:
-    return {
-        "driver": template["driver"],
-        "driver_options": driver_options,
-        "source": source,
-        "fstype": template["fstype"],
-        "options": options,
-        "mount_point": mount_point,
-        "fs_group": None,
-        "shared": template["shared"],
-    }
+def _make_storage(template: Json, **changes: Any) -> Json:
+    """Write the members in genpolicy's order."""
+    members = {**template, **changes, "fs_group": None}
+    return {name: members[name] for name in _STORAGE}
 
 
 # --- Compute the mounts and storages of a container: containerd's, the settings', volumes, and VOLUMEs of its image

@@ -253,16 +253,15 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
         raise ValueError("is not a JSON Patch (a list of operations)")  # noqa: TRY004 - about the text
     result: Any = copy.deepcopy(document)
     for number, operation in enumerate(patch):
+        name = _operation_name(number, operation)
         try:
             result = JsonPatch([copy.deepcopy(operation)]).apply(result, in_place=True)
         except JsonPatchTestFailed:
-            raise ValueError(f"{_operation_name(number, operation)} finds a different value") from None
+            raise ValueError(f"{name} finds a different value") from None
         except InvalidJsonPatch as error:
-            raise ValueError(
-                f"{_operation_name(number, operation)} is not an operation of RFC 6902: {_error_text(error)}"
-            ) from None
+            raise ValueError(f"{name} is not an operation of RFC 6902: {_error_text(error)}") from None
         except (JsonPatchException, JsonPointerException) as error:
-            raise ValueError(f"{_operation_name(number, operation)} does not apply: {_error_text(error)}") from None
+            raise ValueError(f"{name} does not apply: {_error_text(error)}") from None
     return result
 
 
@@ -384,15 +383,10 @@ def _find_problems(document: Json, profile: Profile) -> tuple[Finding, ...]:
 
 def _find_unanchored_patterns(document: Json) -> list[str]:
     """Without a ^, the rules of a narrowed profile never match a pattern."""
-    requests = document["request_defaults"]
-    lists = {
-        "CreateContainerRequest.allow_env_regex": requests["CreateContainerRequest"]["allow_env_regex"],
-        "ExecProcessRequest.regex": requests["ExecProcessRequest"]["regex"],
-    }
     return [
-        f"request_defaults.{name}[{index}]"
-        for name, patterns in lists.items()
-        for index, pattern in enumerate(patterns)
+        f"request_defaults.{request}.{field}[{index}]"
+        for request, field in (("CreateContainerRequest", "allow_env_regex"), ("ExecProcessRequest", "regex"))
+        for index, pattern in enumerate(document["request_defaults"][request][field])
         if not pattern.startswith("^")
     ]
 

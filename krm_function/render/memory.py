@@ -16,7 +16,7 @@ from krm_function.contrast.vm_size import (
     memory_text,
     pod_memory,
 )
-from krm_function.findings import Finding, Path, dotted, finding
+from krm_function.findings import Finding, dotted, finding
 from krm_function.kubernetes.objects import dig
 from krm_function.kubernetes.quantity import equal, units
 from krm_function.kubernetes.workload import PodMemory, Workload
@@ -80,8 +80,8 @@ def _list_lower_requests(workload: Workload) -> Iterator[Finding]:
 
 def _check_quantities(workload: Workload) -> Iterator[Finding]:
     """Find memory limits that are not quantities, which Kubernetes refuses."""
-    owners: list[tuple[Any, Path]] = [(container.container, container.path) for container in workload.all_containers]
-    for owner, path in (*owners, (workload.pod_spec, workload.spec_path)):
+    containers = ((container.container, container.path) for container in workload.all_containers)
+    for owner, path in (*containers, (workload.pod_spec, workload.spec_path)):
         value = dig(owner, LIMIT)
         try:
             negative = value is not None and units(value) < 0

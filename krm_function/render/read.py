@@ -11,7 +11,7 @@ from typing import Any
 
 from krm_function.contrast.class_in_text import may_name_contrast
 from krm_function.contrast.owned import emitted_objects
-from krm_function.findings import Finding, Path, Ref, finding
+from krm_function.findings import Finding, Path, finding
 from krm_function.kubernetes.kinds import KINDS, KINDS_BY_CONTENT, UNDONE, template_paths
 from krm_function.kubernetes.objects import dig, mapping, reference
 from krm_function.kubernetes.resource import Resource, yaml_finding
@@ -158,7 +158,6 @@ def _restore(resource: Resource, document: Document) -> tuple[Resource, tuple[Fi
     from krm_function.text.restore import MemberUndo, read_undo, restore_members
 
     members: list[MemberUndo] = []
-    refs: list[Ref] = []
     for root, ref, path in marked:
         try:
             undo = read_undo(document, path)
@@ -170,12 +169,12 @@ def _restore(resource: Resource, document: Document) -> tuple[Resource, tuple[Fi
             stray = finding("CC0115.change", ref, path, field="a kind that no render edits")
             return resource, (resource.placed(stray),)
         members.append((root, undo))
-        refs.append(ref)
     if not members:
         return resource, ()
     text, problems = restore_members(document, members)
-    for (root, _), ref, unreadable in zip(members, refs, problems, strict=True):
+    for (root, _), unreadable in zip(members, problems, strict=True):
         if unreadable is not None:
+            ref = reference(dig(document.value, root))
             return resource, (yaml_finding(unreadable, resource, ref, _annotation_path(root, ORIGINAL)),)
     if text is not document.text:
         document = parse(text, line=document.line)
