@@ -398,10 +398,9 @@ def secure_pv_choices(workload: Workload, pods: Pods) -> Iterator[RuleChoice]:
 
 def _refuse_claims(workload: Workload, device: str, claims: Sequence[ObjectAt], pods: Pods) -> Cause | None:
     """Return why the claims of a volume cannot be encrypted; None if they can."""
-    for claim in claims:
-        for mode in _access_modes(claim):
-            if mode in BY_SEVERAL:
-                return Cause("CC0837.access", {"claim": claim.ref.name, "mode": mode})
+    modes = [(claim.ref.name, mode) for claim in claims for mode in _access_modes(claim) if mode in BY_SEVERAL]
+    if modes:
+        return Cause("CC0837.access", {"claim": modes[0][0], "mode": modes[0][1]})
     names = {claim_volumes(workload).get(device, ""), *(claim.ref.name for claim in claims)}
     users = _find_other_users(workload, names, pods)
     return Cause("CC0837.shared", {"users": listed(users)}) if users else None

@@ -68,13 +68,6 @@ def _find_installers(resources: Sequence[Resource]) -> Iterator[Workload]:
 
 def _texts(resources: Sequence[Resource], edits: Sequence[tuple[int, ObjectEdits]]) -> Iterator[str]:
     for resource in resources:
-        changes = [
-            edit.change
-            for position, object_edits in edits
-            if position == resource.position
-            for edit in object_edits.edits
-        ]
-        if changes and resource.document is not None:
-            yield splice(resource.document, changes).text
-        else:
-            yield resource.text
+        of_resource = [object_edits.edits for position, object_edits in edits if position == resource.position]
+        changes = [edit.change for object_edits in of_resource for edit in object_edits]
+        yield splice(resource.document, changes).text if changes and resource.document is not None else resource.text

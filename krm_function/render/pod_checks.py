@@ -299,18 +299,12 @@ def _check_mounts(workload: Workload) -> Iterator[Finding]:
             if name in claimed:  # takes the place of a volume of this name
                 yield finding("CC0807.volume", workload.ref, path, **values, source="volumeClaimTemplate")
                 continue
-            indexes = indexes_named(volumes, name)
-            if not indexes:
+            sources = [source for at in indexes_named(volumes, name) for source in volume_sources(volumes[at])]
+            if not sources:
                 yield finding("CC0810", workload.ref, path, **values)
-            for at in indexes:
-                yield from _check_source(workload, container.name, path, volumes[at])
-
-
-def _check_source(workload: Workload, container: str, path: Path, volume: Mapping[str, Any]) -> Iterator[Finding]:
-    for source in volume_sources(volume):
-        if source not in INSIDE:
-            code = "CC0807.image" if source == "image" else "CC0807.volume"
-            yield finding(code, workload.ref, path, container=container, volume=volume["name"], source=source)
+            for source in (source for source in sources if source not in INSIDE):
+                code = "CC0807.image" if source == "image" else "CC0807.volume"
+                yield finding(code, workload.ref, path, **values, source=source)
 
 
 def _check_claims(workload: Workload) -> Iterator[Finding]:

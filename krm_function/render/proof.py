@@ -345,11 +345,9 @@ def _compare_mounts(now: Any, restored: Any) -> Path | None:
     rest = [[mount for mount in side if _name(mount) != SECRETS] for side in (current, original)]
     if not same(*rest):
         return ()
-    for index, mount in enumerate(current):
-        gone = _name(mount) == SECRETS and not _is_in(mount, original)
-        if gone and not is_secrets_mount(mount):
-            return (index,)
-    return None
+    gone = (index for index, mount in enumerate(current) if _name(mount) == SECRETS and not _is_in(mount, original))
+    foreign = next((index for index in gone if not is_secrets_mount(current[index])), None)
+    return None if foreign is None else (foreign,)
 
 
 # --- Prove: refuse an undo record of the input that reverts anything but a render
