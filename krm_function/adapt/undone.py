@@ -87,8 +87,8 @@ def _list_volumes(workload: Workload) -> list[dict[str, Any]]:
 
 def _group_mounts(workload: Workload) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return the mounts by container, without the mounts of secrets; without Contrast's containers."""
-    own = (container for container in workload.all_containers if not is_injected(container))
-    return {container.key: _list_own_mounts(container) for container in own}
+    of_user = (container for container in workload.all_containers if not is_injected(container))
+    return {container.key: _list_own_mounts(container) for container in of_user}
 
 
 def _list_own_mounts(container: PodContainer) -> list[dict[str, Any]]:
@@ -114,13 +114,13 @@ def _remake(now: Workload, original: Workload) -> Workload | None:
 def _remake_moves(now: Workload, draft: Draft) -> None:
     """Move annotations: one has left the object, and is on the pod template with its value."""
     places = misplaced(draft.workload).items()
-    moved = [
+    keys = [
         key
         for key, (path, value) in places
         if key not in mapping(now.at(path))
         and now.at((*now.metadata_path, moved_annotation.field_of(key), key)) == value
     ]
-    moved_annotation.move(draft, moved)
+    moved_annotation.move(draft, keys)
 
 
 def _remake_gpu_names(now: Workload, draft: Draft) -> None:

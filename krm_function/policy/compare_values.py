@@ -540,9 +540,10 @@ def compare_user(old: Any, new: Any) -> Iterator[Difference]:
         yield from (change._replace(field="user AdditionalGids") for change in unknown_value(*groups))
     else:
         for number in sorted(set(groups[0]) ^ set(groups[1])):
-            more = number in groups[1]
-            text = "the process is in one more group" if more else "the process is in one group fewer"
-            yield Difference("added" if more else "removed", f"group {number}", WEAKER if more else STRONGER, text)
+            if number in groups[1]:
+                yield Difference("added", f"group {number}", WEAKER, "the process is in one more group")
+            else:
+                yield Difference("removed", f"group {number}", STRONGER, "the process is in one group fewer")
     for key in sorted((old.keys() | new.keys()) - {"UID", "GID", "AdditionalGids"}):
         yield from (change._replace(field=f"user {key}") for change in unknown_value(old.get(key), new.get(key)))
 
@@ -559,9 +560,9 @@ def compare_capabilities(old: Any, new: Any) -> Iterator[Difference]:
         ("removed", STRONGER, "the process may do less", old_sets, new_sets),
         ("added", WEAKER, "the process may do more", new_sets, old_sets),
     )
-    for op, verdict, why, present, other in changes:
+    for op, verdict, why, present, counterpart in changes:
         for capability, names in sorted(present.items()):
-            if sets := [name for name in names if name not in other.get(capability, ())]:
+            if sets := [name for name in names if name not in counterpart.get(capability, ())]:
                 yield Difference(op, f"{as_text(capability)} ({', '.join(sets)})", verdict, why)
 
 
