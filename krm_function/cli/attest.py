@@ -32,6 +32,7 @@ from krm_function.provenance.attestation import (
     parse_attestation,
 )
 from krm_function.provenance.statement import (
+    PROGRAM,
     STREAM,
     Artefact,
     Call,
@@ -39,7 +40,6 @@ from krm_function.provenance.statement import (
     Material,
     Option,
     Role,
-    Tool,
     digest_of,
     make_statement,
 )
@@ -150,8 +150,8 @@ class Attest:
         if manifest and (path or (config is not None and config.generate.manifest.emit != "none")):
             outputs.append(Artefact(path or FILE, digest_of(manifest)))
         build = this_build()
-        tool = Tool(build.version, build.commit, build.kind)
-        return NewFile(self.file, make_statement(self._call(config), self._materials, outputs, tool))
+        program = {PROGRAM: build.version, "commit": build.commit, "build": build.kind}
+        return NewFile(self.file, make_statement(self._call(config), self._materials, outputs, program))
 
     @contextmanager
     def beside_output(

@@ -31,7 +31,7 @@ from krm_function.lock.lock_text import silent
 from krm_function.lock.media import LockProblem
 from krm_function.lock.pins import Pin
 from krm_function.lock.resolve import LockLimits, resolve_all
-from krm_function.lock.sources import FORMS, SourceOption, open_sources, parse_source
+from krm_function.lock.sources import FORMS, SourceOption, open_source, parse_source
 from krm_function.policy.users import guest_pull_refusal, identity, unresolved_user
 from krm_function.record import NamedTuple
 
@@ -95,7 +95,7 @@ class LookedUp(NamedTuple):
 def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], limits: LockLimits) -> LookedUp:
     """Look up all images of a task."""
     try:
-        opened = open_sources(sources, options.insecure_registry, options.jobs)
+        opened = [open_source(source, options.insecure_registry, options.jobs) for source in sources]
     except LockProblem as problem:
         return LookedUp({}, findings=(problem.finding(""),))
     limits = limits._replace(sizes=task.sizes)

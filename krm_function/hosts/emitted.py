@@ -28,16 +28,10 @@ def annotated(value: Mapping[str, Any], key: str, text: str) -> dict[str, Any]:
     return {**value, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), key: text}}}
 
 
-def after_newline(value: Any) -> Any:
-    """Record in an emitted object that a line end was added before it; return any other object as it is."""
+def marked(value: Any, mark: str) -> Any:
+    """Record in an emitted object what was added beside it, by one of these marks; return any other object as it is."""
     unmarked = dig(value, ("metadata", "annotations", EMITTED)) is None
-    return value if unmarked else annotated(value, EMITTED, AFTER_NEWLINE)
-
-
-def before_separator(value: Any) -> Any:
-    """Record in an emitted object that a separator line was added after it; return any other object as it is."""
-    unmarked = dig(value, ("metadata", "annotations", EMITTED)) is None
-    return value if unmarked else annotated(value, EMITTED, BEFORE_SEPARATOR)
+    return value if unmarked else annotated(value, EMITTED, mark)
 
 
 def without_added_separator(resources: Sequence[Resource]) -> list[Resource]:

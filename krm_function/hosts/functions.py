@@ -5,7 +5,7 @@ from typing import Any
 
 from krm_function.config.document import ConfigDocument
 from krm_function.findings import is_code
-from krm_function.hosts.emitted import after_newline
+from krm_function.hosts.emitted import AFTER_NEWLINE, marked
 from krm_function.krm.kube_object import KubeObject
 from krm_function.krm.resource_list import ResourceList
 from krm_function.krm.result import Result
@@ -147,7 +147,7 @@ def list_pieces(
             item.replace_text(text)
     new = list(added)
     if new and source.open_end:
-        new[0] = after_newline(new[0])
+        new[0] = marked(new[0], AFTER_NEWLINE)
     for value in new:
         source.add(value)
     source.results.extend(results)

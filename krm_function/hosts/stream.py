@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_function.hosts.emitted import after_newline, before_separator
+from krm_function.hosts.emitted import AFTER_NEWLINE, BEFORE_SEPARATOR, marked
 from krm_function.kubernetes.objects import mapping
 from krm_function.kubernetes.resource import HELM_SOURCE, Resource
 from krm_function.record import NamedTuple
@@ -73,11 +73,11 @@ def stream_pieces(
         ahead = mapping(value).get("kind") == "RuntimeClass" and may_lead
         (first if ahead else last).append(value)
     if first and not SEPARATOR.match(body[0]):
-        first[-1] = before_separator(first[-1])
+        first[-1] = marked(first[-1], BEFORE_SEPARATOR)
         body[0] = f"---{newline}{body[0]}"
     if last and body and not body[-1].endswith("\n"):
         body.append(newline)
-        last[0] = after_newline(last[0])
+        last[0] = marked(last[0], AFTER_NEWLINE)
     above, below = ([_make_document(value, source, newline) for value in part] for part in (first, last))
     yield encode("", stream.bom)
     yield from map(encode, (*above, *body, *below))

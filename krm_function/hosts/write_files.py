@@ -562,17 +562,15 @@ def _rename_in_turn(ready: Sequence[Staged], streams: Sequence[NewFile]) -> None
 
 def _place(staged_file: Staged) -> None:
     name, directory = os.path.basename(staged_file.file.path), staged_file.directory
-    if not staged_file.file.new:
-        os.rename(staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-        return
-    try:
-        os.link(
-            staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False
-        )  # which replaces nothing, as a rename would
-    except OSError as problem:
-        if problem.errno not in WITHOUT_LINKS or os.path.lexists(staged_file.file.path):
-            raise
-        os.rename(staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    if staged_file.file.new:
+        try:  # a link replaces nothing, as a rename would
+            os.link(staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+        except OSError as problem:
+            if problem.errno not in WITHOUT_LINKS or os.path.lexists(staged_file.file.path):
+                raise
+        else:
+            return
+    os.rename(staged_file.temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _undo_renames(done: Sequence[Staged]) -> list[str]:
@@ -594,12 +592,9 @@ def _undo_renames(done: Sequence[Staged]) -> list[str]:
 
 def _sync(directory: str) -> None:
     """Make renames durable where the file system can; the new files are in place in any case."""
-    descriptor = -1
-    try:
+    with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        os.fsync(descriptor)
-    except OSError:
-        return
-    finally:
-        if descriptor >= 0:
+        try:
+            os.fsync(descriptor)
+        finally:
             os.close(descriptor)

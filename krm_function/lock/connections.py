@@ -203,24 +203,19 @@ class AgainError(Exception):
         self.unreachable = unreachable
 
 
-def trouble(code: str, registry: str, **values: Any) -> LockProblem:
-    """Return a problem of the network or of a server. code: CC1250 with a variant."""
-    return LockProblem(code, registry=registry, **values)
-
-
 def network_trouble(problem: Exception, registry: str) -> LockProblem:
     """Turn an exception of the library into a problem."""
     match problem:
         case NameResolutionError():
-            return trouble("CC1250.name", registry)
+            return LockProblem("CC1250.name", registry=registry)
         case NewConnectionError():
-            return trouble("CC1250.connection", registry)
+            return LockProblem("CC1250.connection", registry=registry)
         case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():
-            return trouble("CC1250.silent", registry)
+            return LockProblem("CC1250.silent", registry=registry)
         case SSLError() | ssl.SSLError():
-            return trouble("CC1250.tls", registry, error=_openssl_reason(problem))
+            return LockProblem("CC1250.tls", registry=registry, error=_openssl_reason(problem))
         case _:
-            return trouble("CC1250.broken", registry)
+            return LockProblem("CC1250.broken", registry=registry)
 
 
 def _openssl_reason(problem: Exception) -> str:
@@ -230,9 +225,9 @@ def _openssl_reason(problem: Exception) -> str:
         inner = inner.args[0]
     if isinstance(inner, ssl.SSLCertVerificationError):
         return inner.verify_message.lower()
-    return (
-        (inner.reason or "no reason given").lower().replace("_", " ") if isinstance(inner, ssl.SSLError) else "no TLS"
-    )
+    if isinstance(inner, ssl.SSLError):
+        return (inner.reason or "no reason given").lower().replace("_", " ")
+    return "no TLS"
 
 
 # --- Parse and bound the URLs that servers send: of a redirect, of a token server
@@ -315,10 +310,6 @@ class Reply(NamedTuple):
         """Return a header, "" when it is absent."""
         return self.raw.headers.get(name, "")
 
-    def challenges(self) -> list[str]:
-        """Return the lines of WWW-Authenticate."""
-        return self.raw.headers.getlist("WWW-Authenticate")
-
     def close(self) -> None:
         """Give up the body."""
         self.raw.close()
@@ -334,7 +325,9 @@ def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
                 piece = reply.raw.read1(CHUNK, decode_content=False)
             except WireError as problem:
                 place = host_of(reply.url)
-                raise AgainError(trouble(problem.code, place, **problem.values), unreachable=place) from None
+                raise AgainError(
+                    LockProblem(problem.code, registry=place, **problem.values), unreachable=place
+                ) from None
             except (HTTPError, HTTPException, OSError, ValueError) as problem:
                 raise AgainError(network_trouble(problem, host_of(reply.url))) from None
             if not piece:
@@ -414,11 +407,11 @@ class Transport:
             reply.close()
             target = redirected(url, reply.header("Location"))
             if not target:
-                raise trouble("CC1250.redirect", host_of(url))
+                raise LockProblem("CC1250.redirect", registry=host_of(url))
             if origin(target) != origin(url):
                 sent.pop("Authorization", None)
             url = target
-        raise trouble("CC1250.redirects", host_of(url))
+        raise LockProblem("CC1250.redirects", registry=host_of(url))
 
     def once(
         self, method: str, url: str, headers: Mapping[str, str], budget: Budget, body: int, data: bytes | None = None
@@ -445,7 +438,7 @@ class Transport:
                 timeout=urllib3.Timeout(connect=seconds, read=seconds),  # of the TLS handshake; Wire has its own
             )
         except WireError as problem:
-            raise AgainError(trouble(problem.code, place, **problem.values), unreachable=place) from None
+            raise AgainError(LockProblem(problem.code, registry=place, **problem.values), unreachable=place) from None
         except (HTTPError, HTTPException, OSError, ValueError) as problem:
             budget.check()
             failure = network_trouble(problem, place)
@@ -456,7 +449,9 @@ class Transport:
         reply = Reply(url, raw, wire)
         if reply.status in PASSING:
             reply.close()
-            raise AgainError(trouble("CC1250.status-again", place, status=reply.status), _retry_after(reply))
+            raise AgainError(
+                LockProblem("CC1250.status-again", registry=place, status=reply.status), _retry_after(reply)
+            )
         return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:

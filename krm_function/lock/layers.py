@@ -273,7 +273,7 @@ class _LayerReader:
         if member.kind == b"2":
             self._links.put(parts, member.link.decode("utf-8", "surrogateescape"))
         path = "/".join(parts)
-        if member.sparse:
+        if member.sparse_name:
             self._add_sparse(path, member)
         elif member.kind == b"1":
             self._add_hard_link(path, parts, member.link)

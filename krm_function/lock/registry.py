@@ -16,7 +16,7 @@ from urllib.request import parse_http_list, parse_keqv_list
 from krm_function.config.document import load_object
 from krm_function.kubernetes.image import Image
 from krm_function.kubernetes.objects import mapping
-from krm_function.lock.connections import Reply, Transport, body_of, is_url, origin, trouble, whole_body
+from krm_function.lock.connections import Reply, Transport, body_of, is_url, origin, whole_body
 from krm_function.lock.media import (
     INDEXES,
     MANIFESTS,
@@ -206,7 +206,7 @@ class Authenticator:
     ) -> str:
         realm = challenge.get("realm", "")
         if not is_url(realm):
-            raise trouble("CC1250.no-token-server", registry)
+            raise LockProblem("CC1250.no-token-server", registry=registry)
         asked = challenge.get("scope", "")
         scope = asked if re.fullmatch(r"repository:[^\s:]+:pull", asked) else f"repository:{repository}:pull"
         query = {"service": challenge.get("service", ""), "scope": scope}
@@ -224,21 +224,21 @@ class Authenticator:
             raise LockProblem("CC1251.refused" if login else "CC1251.no-login", registry=registry)
         if reply.status != 200:
             reply.close()
-            raise trouble("CC1250.token-status", registry, status=reply.status)
+            raise LockProblem("CC1250.token-status", registry=registry, status=reply.status)
         return _read_token(reply, registry, budget)
 
 
 def _read_token(reply: Reply, registry: str, budget: Budget) -> str:
     data = whole_body(reply, budget, TOKEN_LIMIT)
     if data is None:
-        raise trouble("CC1250.token-endless", registry)
+        raise LockProblem("CC1250.token-endless", registry=registry)
     try:
         answer = load_object(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise trouble("CC1250.token-json", registry) from None
+        raise LockProblem("CC1250.token-json", registry=registry) from None
     token = answer.get("token") or answer.get("access_token")
     if not isinstance(token, str):
-        raise trouble("CC1250.token-none", registry)
+        raise LockProblem("CC1250.token-none", registry=registry)
     return token
 
 
@@ -256,7 +256,7 @@ def _basic_header(login: Login) -> str:
 def _parse_challenges(reply: Reply) -> dict[str, dict[str, str]]:
     """Return the parameters by scheme in lower case. Registries send one challenge per header line."""
     challenges: dict[str, dict[str, str]] = {}
-    for line in reply.challenges():
+    for line in reply.raw.headers.getlist("WWW-Authenticate"):
         scheme, _, rest = line.strip().partition(" ")
         items = [item for item in parse_http_list(rest) if re.fullmatch(r"[\w-]+=.+", item)]
         challenges[scheme.lower()] = {key.lower(): value for key, value in parse_keqv_list(items).items()}
@@ -332,7 +332,7 @@ class Registry:
         reply.close()
         if reply.status in (401, 403):
             raise LockProblem("CC1251.image", registry=_registry_host(image))
-        raise trouble("CC1250.status", _registry_host(image), status=reply.status)
+        raise LockProblem("CC1250.status", registry=_registry_host(image), status=reply.status)
 
 
 def _registry_host(image: Image) -> str:

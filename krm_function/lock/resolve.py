@@ -92,13 +92,13 @@ def resolve_image(image: Image, shared: SharedState, facts: dict[str, dict[str, 
     """Make the entry of one image. facts: entries by digest, which are never fetched again. Raises LockProblem."""
     if image.digest in facts:
         return Locked(str(image), facts[image.digest])
-    source, answer = _find_in_sources(image, image.digest, shared.sources, budget)
-    digest = image.digest
-    if not digest:
-        digest = _digest_of(answer)
-    elif not answer.loose:
+    source, answer = _find_in_sources(image, shared.sources, budget)
+    if not image.digest and answer.loose:
+        raise LockProblem("CC1209")
+    digest = image.digest or f"sha256:{hashlib.sha256(answer.data).hexdigest()}"
+    if image.digest and not answer.loose:
         whole([answer.data], Descriptor("", digest, -1), "the manifest", MANIFEST_LIMIT)
-    name = str(image if image.digest else image._replace(digest=digest))
+    name = str(image._replace(digest=digest))
     notes: tuple[Finding, ...] = ()
     if not image.digest:
         notes += (finding("CC1201", image=str(image), digest=digest, pinned=name),)
@@ -114,22 +114,14 @@ def resolve_image(image: Image, shared: SharedState, facts: dict[str, dict[str, 
     return Locked(name, entry, notes)
 
 
-def _find_in_sources(
-    image: Image, digest: str, sources: Sequence[ImageSource], budget: Budget
-) -> tuple[ImageSource, Found]:
+def _find_in_sources(image: Image, sources: Sequence[ImageSource], budget: Budget) -> tuple[ImageSource, Found]:
     for source in sources[:-1]:
         try:
-            return source, source.find(image, digest, budget)
+            return source, source.find(image, image.digest, budget)
         except LockProblem as problem:
             if problem.code != MISSING:
                 raise
-    return sources[-1], sources[-1].find(image, digest, budget)
-
-
-def _digest_of(answer: Found) -> str:
-    if answer.loose:
-        raise LockProblem("CC1209")
-    return f"sha256:{hashlib.sha256(answer.data).hexdigest()}"
+    return sources[-1], sources[-1].find(image, image.digest, budget)
 
 
 def _fetch_manifest(image: Image, answer: Found, source: ImageSource, budget: Budget) -> Manifest:

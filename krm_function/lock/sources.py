@@ -5,7 +5,7 @@ import json
 import os
 import posixpath
 import tarfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Protocol
 
 from krm_function.config.document import load_any, load_object
@@ -112,11 +112,6 @@ class Archive:
             else:
                 return None
         return None
-
-
-def open_tree(path: str) -> FileTree:
-    """Open the tree at a path. Raises LockProblem."""
-    return Directory(path) if os.path.isdir(path) else Archive(path)
 
 
 def unreadable_file(path: str, problem: OSError) -> LockProblem:
@@ -299,19 +294,15 @@ def parse_source(text: str) -> SourceOption | None:
     return SourceOption(form, path) if form in ("oci", "docker-archive") and colon and path else None
 
 
-def open_sources(places: Sequence[SourceOption], plain_http: Collection[str], workers: int) -> list[ImageSource]:
-    """Open the sources. plain_http: see Transport. Raises LockProblem for a file of another form."""
-    return [_open_source(place, plain_http, workers) for place in places]
-
-
-def _open_source(place: SourceOption, plain_http: Collection[str], workers: int) -> ImageSource:
+def open_source(place: SourceOption, plain_http: Collection[str], workers: int) -> ImageSource:
+    """Open a source. plain_http: see Transport. Raises LockProblem for a file of another form."""
     if place.form == "registry":
         from krm_function.lock.connections import Transport
         from krm_function.lock.registry import Credentials, Registry
 
         return Registry(Transport(plain_http, workers), Credentials())
 
-    tree = open_tree(place.path)
+    tree: FileTree = Directory(place.path) if os.path.isdir(place.path) else Archive(place.path)
     if place.form == "oci" or tree.get("oci-layout") is not None:  # today's `docker save` writes both forms
         return Layout(tree)
     return DockerArchive(tree)

@@ -123,11 +123,6 @@ class TarMember(NamedTuple):
     size: int = 0
     sparse_name: bytes = b""
 
-    @property
-    def sparse(self) -> bool:
-        """Whether what follows is not the content."""
-        return bool(self.sparse_name)
-
 
 def read_header(block: bytes) -> TarMember:
     """Read a block of 512 bytes that is not all zeros. Raises LockProblem."""

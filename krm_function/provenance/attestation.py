@@ -55,26 +55,22 @@ class AttestationProblem(ValueError):
         self.cause = Cause(code, values)
 
 
-class Unwrapped(NamedTuple):
-    """A statement as plain data. signed: whether it was in an envelope, whose signature is not verified here."""
+def unwrap(data: bytes) -> tuple[Mapping[str, Any], bool]:
+    """Return the statement in an attestation, and whether it has a signature, which is not verified here.
 
-    statement: Mapping[str, Any]
-    signed: bool
-
-
-def unwrap(data: bytes) -> Unwrapped:
-    """Return the statement in an attestation. Raises AttestationProblem."""
+    Raises AttestationProblem.
+    """
     if len(data) > LONGEST:
         raise AttestationProblem("CC1330.size", limit=LONGEST)
     value = _object(data)
     exact(value, {*OF_STATEMENT, *OF_ENVELOPE, *OF_BUNDLE})
     match [name for name in ("_type", "payload", "dsseEnvelope") if name in value]:
         case ["_type"]:
-            return Unwrapped(value, signed=False)
+            return value, False
         case ["payload"]:
-            return Unwrapped(_payload(value), signed=True)
+            return _payload(value), True
         case ["dsseEnvelope"]:
-            return Unwrapped(_payload(_envelope(value)), signed=True)
+            return _payload(_envelope(value)), True
         case []:
             raise AttestationProblem("CC1330.signature" if "messageSignature" in value else "CC1330.form")
         case _:
@@ -123,13 +119,9 @@ def _payload(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
     signatures = envelope.get("signatures")
     if not isinstance(signatures, list) or not signatures or not all(map(_is_signature, signatures)):
         raise AttestationProblem("CC1330.field", field="signatures", wanted="a list of signatures")
-    text = envelope.get("payload")
-    if not isinstance(text, str) or not text.isascii():
+    data = _decode_base64(envelope.get("payload"))
+    if data is None:
         raise AttestationProblem("CC1330.field", field="payload", wanted="base64")
-    try:
-        data = b64decode(text.translate(_URL_SAFE), validate=True)
-    except binascii.Error:
-        raise AttestationProblem("CC1330.field", field="payload", wanted="base64") from None
     statement = _object(data)
     exact(statement, OF_STATEMENT)
     return statement
@@ -140,13 +132,16 @@ def _is_signature(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     exact(value, OF_SIGNATURE)
-    text, key = value.get("sig"), value.get("keyid")
-    if not isinstance(text, str) or not text or not text.isascii() or not isinstance(key, str | None):
-        return False
+    return isinstance(value.get("keyid"), str | None) and bool(_decode_base64(value.get("sig")))
+
+
+def _decode_base64(text: Any) -> bytes | None:
+    if not isinstance(text, str) or not text.isascii():
+        return None
     try:
-        return bool(b64decode(text.translate(_URL_SAFE), validate=True))
+        return b64decode(text.translate(_URL_SAFE), validate=True)
     except binascii.Error:
-        return False
+        return None
 
 
 _URL_SAFE = str.maketrans("-_", "+/")  # DSSE allows both alphabets
@@ -174,10 +169,6 @@ class Statement(NamedTuple):
     materials: tuple[Material, ...]
     version: str
     signed: bool
-
-    def of_role(self, role: Role) -> tuple[Artefact, ...]:
-        """Return the files that one option named."""
-        return tuple(Artefact(material.name, material.sha256) for material in self.materials if material.role == role)
 
 
 def parse_attestation(data: bytes) -> Statement:
@@ -287,7 +278,7 @@ def compare_outputs(
 
 def compare_inputs(statement: Statement, file: str, role: Role, read: Sequence[Artefact]) -> list[Finding]:
     """Return findings about all the files of one option."""
-    attested = statement.of_role(role)
+    attested = [Artefact(name, sha256) for of, name, sha256 in statement.materials if of == role]
     digests = {file_read.sha256 for file_read in attested}
     missing = _find_missing(attested, [file_read.sha256 for file_read in read])
     findings = [

@@ -59,14 +59,6 @@ class Material(NamedTuple):
     sha256: str
 
 
-class Tool(NamedTuple):
-    """The program. commit: "" if it is not known. build: as `contrast-krm version` names it."""
-
-    version: str
-    commit: str
-    build: str
-
-
 class Call(NamedTuple):
     """One call of a command.
 
@@ -107,8 +99,13 @@ BUILD_TYPE = f"{PROJECT}/blob/main/docs/reference/render-provenance.md#v1"
 PROGRAM = "contrast-krm"  # the key of the version
 
 
-def make_statement(call: Call, materials: Iterable[Material], outputs: Iterable[Artefact], tool: Tool) -> bytes:
-    """Make the statement, as JSON in ASCII with a line end. outputs: at least one."""
+def make_statement(
+    call: Call, materials: Iterable[Material], outputs: Iterable[Artefact], program: Mapping[str, str]
+) -> bytes:
+    """Make the statement, as JSON in ASCII with a line end.
+
+    outputs: at least one. program: its version under PROGRAM, and `commit` and `build`; "" for what is not known.
+    """
     statement = {
         "_type": STATEMENT,
         "subject": [_descriptor(output.name, output.sha256) for output in outputs],
@@ -117,13 +114,15 @@ def make_statement(call: Call, materials: Iterable[Material], outputs: Iterable[
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
                 "externalParameters": _external_parameters(call),
-                "internalParameters": _internal_parameters(call),
+                "internalParameters": _drop_unknown(
+                    {"release": call.release, "profile": call.profile, "engine": call.engine}
+                ),
                 "resolvedDependencies": [
                     {**_descriptor(material.name, material.sha256), "annotations": {"role": material.role}}
                     for material in materials
                 ],
             },
-            "runDetails": {"builder": {"id": PROJECT, "version": _version(tool)}},
+            "runDetails": {"builder": {"id": PROJECT, "version": _drop_unknown(program)}},
         },
     }
     return (json.dumps(statement, indent=2) + "\n").encode("ascii")
@@ -148,11 +147,5 @@ def _unicode_value(value: bool | str | list[str]) -> bool | str | list[str]:
     return value if isinstance(value, bool) else [unicode_name(word) for word in value]
 
 
-def _internal_parameters(call: Call) -> dict[str, str]:
-    facts = {"release": call.release, "profile": call.profile, "engine": call.engine}
-    return {name: value for name, value in facts.items() if value}
-
-
-def _version(tool: Tool) -> dict[str, str]:
-    facts = {PROGRAM: tool.version, "commit": tool.commit, "build": tool.build}
+def _drop_unknown(facts: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}

@@ -12,7 +12,7 @@ from typing import Any
 from krm_function.check.assess import AssessedPod, Assessment, PodState
 from krm_function.findings import dotted
 from krm_function.kubernetes.address import address_of
-from krm_function.report.findings import Paint, on_one_line, plain
+from krm_function.report.findings import Paint, object_data, on_one_line, plain
 
 MEANINGS: dict[PodState, str] = {
     "misplaced": "asks for Contrast where nothing reads it, and runs outside of a VM",
@@ -88,13 +88,8 @@ def assessment_json(assessment: Assessment) -> str:
 
 
 def _pod_data(pod: AssessedPod) -> dict[str, Any]:
-    api_version, kind, namespace, name, part = pod.ref
     return {
-        "apiVersion": api_version,
-        "kind": kind,
-        "namespace": namespace,
-        "name": name,
-        **({"template": part} if part else {}),
+        **object_data(pod.ref),
         "podSpec": dotted(pod.place),
         "state": pod.state,
         **({"sealed": True} if pod.is_sealed else {}),

@@ -49,12 +49,11 @@ def explanation_text(about: Row, width: int, reported: Sequence[Reported] = ()) 
     """
     parts = [_wrap_text(f"{about.code} {about.severity}: {about.sentence}", width)]
     if reported:
-        lines = [
-            line
-            for entry in reported
-            for line in _write_variant(_write_reported(entry), entry.hint, width, breaking=False)
-        ]
-        parts.append("\n".join((f"In the report, {_count_times(reported)}:", *lines)))
+        lines = ["In the report, once:" if len(reported) == 1 else f"In the report, {len(reported)} times:"]
+        for entry in reported:
+            sentence = f"{entry.place}: {entry.sentence}" if entry.place else entry.sentence
+            lines += _write_variant(sentence, entry.hint, width, breaking=False)
+        parts.append("\n".join(lines))
     parts.append(_wrap_text(about.meaning, width))
     if not reported:
         title = f"Example ({about.case}):" if about.case else "Example:"
@@ -70,14 +69,6 @@ def explanation_text(about: Row, width: int, reported: Sequence[Reported] = ()) 
     if url := documentation_url(about.code):
         parts.append(url)
     return "\n\n".join(parts) + "\n"
-
-
-def _write_reported(entry: Reported) -> str:
-    return f"{entry.place}: {entry.sentence}" if entry.place else entry.sentence
-
-
-def _count_times(reported: Sequence[Reported]) -> str:
-    return "once" if len(reported) == 1 else f"{len(reported)} times"
 
 
 def explanation_data(about: Row, reported: Sequence[Reported] = ()) -> dict[str, Any]:

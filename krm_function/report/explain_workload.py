@@ -42,7 +42,8 @@ def explain_text(rendered: Rendered, ref: Ref) -> str:
     ]
     for number, step in enumerate(_group_edits(line.edits), 1):
         parts.append(f"\n{number}. {step[0].code} {on_one_line(step[0].reason)}\n")
-        parts += [f"   {_choose_sign(edit)} {on_one_line(_write_change(edit))}\n" for edit in step]
+        signs = ["+" if edit.before is ABSENT else SIGNS[edit.op] for edit in step]
+        parts += [f"   {sign} {on_one_line(_write_change(edit))}\n" for sign, edit in zip(signs, step, strict=True)]
         parts.append(f"   see {documentation_of(step[0].code)}\n")
     if findings:
         parts.append(f"\n{render_text(findings, infos=True)}")
@@ -76,10 +77,6 @@ def _list_facts(line: Workload) -> list[tuple[str, str]]:
 
 def _group_edits(edits: Sequence[Edit]) -> list[list[Edit]]:
     return [list(step) for _, step in groupby(edits, key=lambda edit: (edit.code, edit.reason))]
-
-
-def _choose_sign(edit: Edit) -> str:
-    return "+" if edit.before is ABSENT else SIGNS[edit.op]
 
 
 def _write_change(edit: Edit) -> str:

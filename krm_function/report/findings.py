@@ -8,6 +8,7 @@ from krm_function import __version__
 from krm_function.findings import (
     REF_NAMES,
     Finding,
+    Ref,
     documentation_of,
     documentation_url,
     dotted,
@@ -35,15 +36,8 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
 
 def _sort_key(finding: Finding) -> tuple[int, str, int, str, str, str, str]:
     ref = f"{finding.ref.kind}/{finding.ref}" if finding.ref else ""
-    return (
-        RANK[finding.severity],
-        finding.file,
-        finding.line,
-        finding.code,
-        ref,
-        dotted(finding.path),
-        finding.message,
-    )
+    field = dotted(finding.path)
+    return RANK[finding.severity], finding.file, finding.line, finding.code, ref, field, finding.message
 
 
 def on_one_line(text: str) -> str:
@@ -242,12 +236,17 @@ def finding_data(finding: Finding) -> dict[str, Any]:
     return data
 
 
+def object_data(ref: Ref) -> dict[str, str]:
+    """Return the identity of an object or of one of its pod templates, for JSON."""
+    api_version, kind, namespace, name, part = ref
+    template = {"template": part} if part else {}
+    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
+
+
 def render_json(findings: Iterable[Finding]) -> str:
     """Write `{"version": 1, "findings": [...]}` with a final newline."""
-    return (
-        json.dumps({"version": 1, "findings": [finding_data(finding) for finding in ordered(findings)]}, indent=2)
-        + "\n"
-    )
+    data = {"version": 1, "findings": [finding_data(finding) for finding in ordered(findings)]}
+    return json.dumps(data, indent=2) + "\n"
 
 
 def render_github(findings: Iterable[Finding], *, infos: bool = False) -> str:
@@ -370,9 +369,6 @@ def _fingerprint(group: Group) -> str:
 # Rule: it reads the formats of this file. The content is not trusted, only shown.
 
 
-SEVERITIES = ("error", "warning", "info")
-
-
 class Reported(NamedTuple):
     """A finding of a report. place: object and field, "" for none. hint: "" for none."""
 
@@ -414,7 +410,7 @@ def _read_text(text: str, code: str) -> list[Reported]:
     for line in text.splitlines():
         severity, _, rest = line.partition(" ")
         raised, _, words = rest.partition(" ")
-        if severity in SEVERITIES and raised.rstrip(":")[:2] == "CC":
+        if severity in RANK and raised.rstrip(":")[:2] == "CC":
             has_code, last = True, raised.rstrip(":") == code
             if last:
                 place, _, sentence = ("", "", words) if raised.endswith(":") else words.partition(": ")

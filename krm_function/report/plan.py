@@ -14,7 +14,7 @@ from krm_function.kubernetes.quantity import NANO
 from krm_function.kubernetes.workload import PodMemory, Workload
 from krm_function.record import NamedTuple
 from krm_function.render.rendered import Rendered
-from krm_function.report.findings import ordered
+from krm_function.report.findings import object_data, ordered
 
 # --- The memory column of the plan: of one workload, and of the workloads that a node pool takes
 #
@@ -39,8 +39,7 @@ class MemorySum(NamedTuple):
 
     def __str__(self) -> str:
         """Write `VMs of 3 pods: 12.3Gi/14.0Gi`."""
-        pods = f"{self.pods} pod{'' if self.pods == 1 else 's'}"
-        return f"VMs of {pods}: {_write_pair(self.gets, self.needs)}"
+        return f"VMs of {counted(self.pods, 'pod')}: {_write_pair(self.gets, self.needs)}"
 
 
 def memory_cell(workload: Workload) -> str:
@@ -204,6 +203,7 @@ def _round_capacity(node: Node) -> tuple[tuple[str, str], ...]:
 UNPLACED = "CC0311"
 INJECTED = frozenset({"CC0801", "CC0802", "CC0803"})
 REWRITTEN = frozenset({"CC0831", "CC0832", "CC0833", "CC0834"})  # by a rule of spec.volumes; one reason for each volume
+NAMED_CHANGES = {"CC0290": "annotations moved", "CC0422": "memory", "CC0417": "vCPUs raised", "CC0412": "GPU renamed"}
 
 
 class PlanEntry(NamedTuple):
@@ -317,10 +317,8 @@ def changes_of(workload: Workload, *, digest: bool = True) -> str:
     parts = [f"+{counted(containers, 'container')}{as_user}"] if containers else []
     volumes = len({edit.reason for edit in workload.edits if edit.code in REWRITTEN})
     parts += [f"{counted(volumes, 'volume')} rewritten"] if volumes else []
-    parts += ["annotations moved"] if any(edit.code == "CC0290" for edit in workload.edits) else []
-    parts += ["memory"] if any(edit.code == "CC0422" for edit in workload.edits) else []
-    parts += ["vCPUs raised"] if any(edit.code == "CC0417" for edit in workload.edits) else []
-    parts += ["GPU renamed"] if any(edit.code == "CC0412" for edit in workload.edits) else []
+    codes = {edit.code for edit in workload.edits}
+    parts += [text for code, text in NAMED_CHANGES.items() if code in codes]
     images = len([edit for edit in workload.edits if edit.code == "CC0506"])
     parts += [counted(images, "image")] if images else []
     parts += [f"policy {workload.digest[:8]}"] if workload.digest and digest else []
@@ -374,7 +372,7 @@ def plan_json(plan: Plan) -> str:
         "failed": plan.failed,
         "release": plan.release,
         "workloads": [_workload_data(line) for line in plan.lines],
-        "skipped": [{**_ref_data(workload), "reason": workload.skipped} for workload in plan.skipped],
+        "skipped": [{**object_data(workload.ref), "reason": workload.skipped} for workload in plan.skipped],
         "pools": None if plan.nodes is None else [_pool_data(pool, plan) for pool in plan.pools],
         "totals": {
             "workloads": len(plan.lines),
@@ -387,16 +385,10 @@ def plan_json(plan: Plan) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def _ref_data(workload: Workload) -> dict[str, Any]:
-    api_version, kind, namespace, name, part = workload.ref
-    template = {"template": part} if part else {}
-    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
-
-
 def _workload_data(line: PlanEntry) -> dict[str, Any]:
     workload = line.workload
     return {
-        **_ref_data(workload),
+        **object_data(workload.ref),
         "placeholder": workload.placeholder,
         "platform": workload.platform,
         "runtimeClassName": workload.runtime_class,
@@ -443,6 +435,6 @@ def _pool_data(pool: Pool, plan: Plan) -> dict[str, Any]:
         "taints": list(pool.taints),
         "cordoned": pool.cordoned,
         "capacity": dict(pool.capacity),
-        "workloads": [_ref_data(plan.lines[index].workload) for index in pool.workloads],
+        "workloads": [object_data(plan.lines[index].ref) for index in pool.workloads],
         "memory": None if memory is None else memory._asdict(),
     }

@@ -78,7 +78,7 @@ def plan_html(plan: Plan) -> str:
         totals=plan_totals(plan),
         plan=plan,
         lines=lines,
-        legend=_legend(lines),
+        legend=[(look, text) for look, text in LOOKS.items() if any(view["look"] == look for view in lines)],
         findings=_findings(plan),
         lost=[index for index in range(len(plan.lines)) if not any(index in pool.workloads for pool in plan.pools)],
         counted=counted,
@@ -146,12 +146,6 @@ def _findings(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def _legend(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the looks of the cards on this page and their meaning: class of the style sheet, text."""
-    used = {view["look"] for view in lines}
-    return [(look, text) for look, text in LOOKS.items() if look in used]
-
-
 def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
     workload, placement = line.workload, line.placement
     requests = sorted(placement.requests.items()) if placement is not None else []
@@ -164,7 +158,7 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
         "memory": memory_sentence(workload.memory) if workload.memory is not None else "",
         "memory_cell": memory_cell(workload),
         "pods": _pods(line),
-        "nodes": "in error" if placement is None and line.broken else _nodes(line),
+        "nodes": nodes_of(placement) if placement else "in error" if line.broken else wanted_nodes(workload),
         "refusals": placement.refusals if placement is not None else (),
         "changes": "" if line.broken else changes_of(workload),
         "requests": [(name, amount_text(name, amount)) for name, amount in requests if amount],
@@ -187,10 +181,6 @@ def _pods(line: PlanEntry) -> str:
     if line.placement is None:
         return ""
     return "one pod on each node" if line.placement.replicas is None else counted(line.placement.replicas, "pod")
-
-
-def _nodes(line: PlanEntry) -> str:
-    return nodes_of(line.placement) if line.placement is not None else wanted_nodes(line.workload)
 
 
 def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """The plan as text, grouped by the nodes that take the workloads, and as a Mermaid flowchart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
 from krm_function.kubernetes.address import SHORT
@@ -57,13 +57,8 @@ class Group(NamedTuple):
 
 def groups_of(plan: Plan) -> list[Group]:
     """Return the groups in the order of the plan, conflicts first; then the skipped workloads by reason."""
-    show_class, sized = (
-        not common_class(plan),
-        any(
-            line_with_memory.workload.memory and not line_with_memory.workload.memory.unknown
-            for line_with_memory in plan.lines
-        ),
-    )
+    show_class = not common_class(plan)
+    sized = any(line.workload.memory and not line.workload.memory.unknown for line in plan.lines)
     members: dict[tuple[bool, str, tuple[str, ...]], list[PlanEntry]] = {}
     for line in plan.lines:
         members.setdefault((line.failed, heading_of(line, show_class=show_class), reasons_of(line)), []).append(line)
@@ -111,9 +106,7 @@ def nodes_of(placement: Placement) -> str:
 def wanted_nodes(workload: Workload) -> str:
     """Return the nodes that a pod requires, if no nodes are known: `nodes with tee=snp`, `any node`."""
     labels = ", ".join(f"{key}={value}" for key, value in sorted(workload.node_selector.items()))
-    if labels:
-        return f"nodes with {labels}"
-    return "any node"
+    return f"nodes with {labels}" if labels else "any node"
 
 
 def reasons_of(line: PlanEntry) -> tuple[str, ...]:
@@ -126,19 +119,13 @@ def reasons_of(line: PlanEntry) -> tuple[str, ...]:
     if placement is None:
         return ()
     if line.one_a_node and placement.fitting:
-        return _shorten_reasons(
-            [f"Pending on {fit}" for fit in placement.pending], [len(fit.nodes) for fit in placement.pending]
-        )
-    fits = placement.fits
-    if placement.fitting:
-        fits = tuple(fit._replace(reasons=fit.reasons[:1]) for fit in fits)
-    refusals = grouped(fits)
-    return _shorten_reasons([f"not {refusal}" for refusal in refusals], [len(refusal.nodes) for refusal in refusals])
-
-
-def _shorten_reasons(reasons: list[str], counts: Iterable[int]) -> tuple[str, ...]:
-    more_nodes = sum(list(counts)[REASONS:])
-    return (*reasons[:REASONS], *([f"nor {counted(more_nodes, 'more node')}"] if more_nodes else []))
+        label, refusals = "Pending on", placement.pending
+    else:
+        most = 1 if placement.fitting else None
+        label, refusals = "not", grouped([fit._replace(reasons=fit.reasons[:most]) for fit in placement.fits])
+    more_nodes = sum(len(refusal.nodes) for refusal in refusals[REASONS:])
+    reasons = [f"{label} {refusal}" for refusal in refusals[:REASONS]]
+    return (*reasons, *([f"nor {counted(more_nodes, 'more node')}"] if more_nodes else []))
 
 
 def _make_row(line: PlanEntry, *, sized: bool) -> Row:
@@ -163,15 +150,12 @@ def _sum_memory(lines: list[PlanEntry]) -> str:
 
 def _note_open_variables(workload: Workload) -> list[str]:
     """Return a note on the variables that may have any value by the policy, and one on those with a form."""
-    if not workload.open:
-        return []
-    any_value = variables_text(workload, of_controller=False)
-    with_form = variables_text(workload, of_controller=True)
-    notes = {
-        "open variables, of which the host may choose any value": any_value,
-        "variables that the controller writes, of which the host may choose any value of the form": with_form,
-    }
-    return [f"{title}: {text}" for title, text in notes.items() if text]
+    titles = (
+        "open variables, of which the host may choose any value",
+        "variables that the controller writes, of which the host may choose any value of the form",
+    )
+    texts = [variables_text(workload, of_controller=of_controller) for of_controller in (False, True)]
+    return [f"{title}: {text}" for title, text in zip(titles, texts, strict=True) if text]
 
 
 # --- The plan as text for a terminal or a log: a line per workload, in groups that the same nodes take

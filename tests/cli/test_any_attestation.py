@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from krm_function.findings import finding
 from krm_function.provenance.attestation import AttestationProblem, Statement, parse_attestation
-from krm_function.provenance.statement import Artefact, Call, Material, Tool, make_statement
+from krm_function.provenance.statement import Artefact, Call, Material, make_statement
 from tests.cli.test_check_attestation import FORMS
 
 DIGEST = "0" * 64
 CALL = Call("generate", ("resources",), ("config",), {"in-place": True}, "v1.25.0", "contrast-1.25", "native")
 MATERIALS = (Material("input", "resources/web.yaml", DIGEST), Material("config", "config/contrast.yaml", "1" * 64))
 OUTPUTS = (Artefact("out.yaml", "2" * 64), Artefact("manifest.json", "3" * 64))
-GOOD = make_statement(CALL, MATERIALS, OUTPUTS, Tool("1.0.0", "", "release"))
+GOOD = make_statement(CALL, MATERIALS, OUTPUTS, {"contrast-krm": "1.0.0", "commit": "", "build": "release"})
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 ANYTHING = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
@@ -66,7 +66,7 @@ def test_any_value_at_any_place_is_read_or_refused(data: st.DataObject, form: st
     ),
 )
 def test_what_is_written_is_read_back(outputs: list[Artefact], materials: list[Material]) -> None:
-    data = make_statement(CALL, materials, outputs, Tool("1.0.0", "f" * 40, "git"))
+    data = make_statement(CALL, materials, outputs, {"contrast-krm": "1.0.0", "commit": "f" * 40, "build": "git"})
     assert data.isascii()
     made = read(data)
     assert made is not None
