@@ -7,7 +7,7 @@ Rule of this file: what Helm uses to find its documents again is kept. Helm 3 wr
 another document: they are written out, since Helm itself cannot read them back.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_function.hosts.emitted import annotated
@@ -27,7 +27,9 @@ def encode_helm(stream: Stream, texts: Sequence[str | None], added: Iterable[Any
     added = tuple(added)
     chart = _find_chart_of_helm_4(stream) if added else ""
     if chart:
-        return stream_pieces(stream, texts, [_add_file_name(value, chart) for value in added])
+        place = f"{chart}/templates"
+        objects = [annotated(value, FILENAME, f"{place}/{value['metadata']['name']}.yaml") for value in added]
+        return stream_pieces(stream, texts, objects)
     chart = _find_chart_of_helm_3(stream) if added else ""
     return stream_pieces(stream, texts, added, source=f"{chart}/templates" if chart else "")
 
@@ -50,7 +52,3 @@ def _find_chart_of_helm_3(stream: Stream) -> str:
             if line and not line.startswith(("---", "#")):
                 break
     return ""
-
-
-def _add_file_name(value: Mapping[str, Any], chart: str) -> dict[str, Any]:
-    return annotated(value, FILENAME, f"{chart}/templates/{value['metadata']['name']}.yaml")

@@ -145,9 +145,8 @@ def run_function(
         verdict = check_resources(decoded.resources, documents, options[0], namespace, strict=strict)
         all_findings = (*findings, *verdict.findings)
         write_out(encode_failure(decoded, krm_results(all_findings)))
-        return print_verdict(
-            verdict, findings, form, report, in_results=_shows_results(decoded.resources, all_findings)
-        )
+        in_results = _shows_results(decoded.resources, all_findings)
+        return print_verdict(verdict, findings, form, report, in_results=in_results)
     config, problems = collect(documents)
     if selects_nothing(config, findings + problems) and _has_nothing_of_contrast(decoded.resources):
         write_pieces(list_pieces(decoded, [resource.text for resource in decoded.resources], (), ()))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from krm_function import __version__
 from krm_function.cli.build import LAUNCHER, PYTHON, Member, bundle_files, installed_files
@@ -82,33 +83,33 @@ READABLE = 0o644
 SECONDS = 60
 
 
-def install(directory: str, python: str) -> tuple[bool, list[Finding]]:
+def install(directory: str, python: str, bundle: str = "") -> tuple[bool, list[Finding]]:
     """Copy, try, replace, clean up. Return whether anything changed, and findings.
 
-    python: the interpreter of the copy, an absolute path or a name on PATH. Raises NotCopied, FileProblem and OSError.
+    python: the interpreter of the copy, an absolute path or a name on PATH. bundle: the folder of the running bundle,
+    which has its own and is copied byte for byte; "" if there is none. Raises NotCopied, FileProblem and OSError.
     """
-    if "/" in python and not os.path.isabs(python):
+    if not bundle and "/" in python and not os.path.isabs(python):
         return False, [finding("CC0909.python", option="--python")]
     target = _prepare(directory)
-    library = _copy(directory, installed_files(), _fill_with_code)
-    text = launcher(python, library).encode()
-    installed = os.path.exists(target) and not os.path.islink(target)
-    changed = not installed or read_file(target, os.path.dirname(target) or ".") != text
-    findings = (
-        _replace_executable(target, lambda trial: create_file(trial, text, EXECUTABLE), python) if changed else []
-    )
-    return _complete(directory, library, findings, changed=changed)
-
-
-def install_bundle(directory: str, root: str) -> tuple[bool, list[Finding]]:
-    """Install a bundle's folder as `install` does the packages: its files are copied byte for byte."""
-    target = _prepare(directory)
-    library = _copy(directory, bundle_files(root), _fill_with_bundle)
-    link = os.path.join("lib", library, LAUNCHER)
-    changed = not os.path.islink(target) or os.readlink(target) != link
-    python = os.path.join(root, PYTHON)
-    findings = _replace_executable(target, lambda trial: os.symlink(link, trial), python) if changed else []
-    return _complete(directory, library, findings, changed=changed)
+    create: Callable[[str], None]
+    if bundle:
+        python = os.path.join(bundle, PYTHON)
+        library = _copy(directory, bundle_files(bundle), _fill_with_bundle)
+        link = os.path.join("lib", library, LAUNCHER)
+        changed = not os.path.islink(target) or os.readlink(target) != link
+        create = partial(os.symlink, link)
+    else:
+        library = _copy(directory, installed_files(), _fill_with_code)
+        text = launcher(python, library).encode()
+        installed = os.path.exists(target) and not os.path.islink(target)
+        changed = not installed or read_file(target, os.path.dirname(target) or ".") != text
+        create = partial(create_file, data=text, mode=EXECUTABLE)
+    findings = _replace_executable(target, create, python) if changed else []
+    if not has_errors(findings):
+        changed |= _link(os.path.join(directory, PLUGIN), target)
+        _remove_others(os.path.join(directory, "lib"), library)
+    return changed, findings
 
 
 def _prepare(directory: str) -> str:
@@ -123,14 +124,6 @@ def _prepare(directory: str) -> str:
     sweep([target])
     sweep_directory(os.path.join(directory, "lib"))
     return target
-
-
-def _complete(directory: str, library: str, findings: list[Finding], *, changed: bool) -> tuple[bool, list[Finding]]:
-    """Link the plugin and remove the copies of earlier installs, unless the new copy does not run."""
-    if not has_errors(findings):
-        changed |= _link(os.path.join(directory, PLUGIN), os.path.join(directory, PROGRAM))
-        _remove_others(os.path.join(directory, "lib"), library)
-    return changed, findings
 
 
 def _copy(directory: str, files: Sequence[Member], fill: Callable[[str, Sequence[Member]], None]) -> str:

@@ -24,6 +24,7 @@ from krm_function.cli.lock_task import (
 from krm_function.cli.parser import Parser
 from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.owned import CONTAINERS
+from krm_function.contrast.profiles import states_users
 from krm_function.findings import Cause, Finding, finding
 from krm_function.kubernetes.image import HOST, Image
 from krm_function.kubernetes.objects import mapping
@@ -100,31 +101,34 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
         return LookedUp({}, findings=(problem.finding(""),))
     limits = limits._replace(sizes=task.sizes)
     gc.enable()  # the command line disables it for renders; this may take minutes
-    asked = [task.asked(image) for image in task.images]
+    images = task.needs.images
+    asked = [task.asked(image) for image in images]
+    partial = {name: entry for name, entry in task.entries.items() if lacks(entry, sizes=task.sizes)}
+    facts = {entry["digest"]: entry for name, entry in task.entries.items() if name not in partial}
     with _progress(len(asked), shown=not options.quiet) as progress:
-        run = resolve_all(asked, opened, task.facts, limits, options.jobs, progress)
+        run = resolve_all(asked, opened, facts, limits, options.jobs, progress)
     new = [
         Pin(image, digest)
-        for image, digest in zip(task.images, run.digests, strict=True)
+        for image, digest in zip(images, run.digests, strict=True)
         if digest and digest != image.digest
     ]
     findings: list[Finding] = []
     pinned = pinned_files(options, new, task)
-    for use, about_image in zip(task.images.values(), run.findings, strict=True):
+    for use, about_image in zip(images.values(), run.findings, strict=True):
         findings += [use.place(about) for about in about_image if about.code != NOT_PINNED]
-    findings += [task.images[pin.image].place(unwritten(pin)) for pin in new if pin.image not in pinned.done]
+    findings += [images[pin.image].place(unwritten(pin)) for pin in new if pin.image not in pinned.done]
     looked_up = {
         str(image._replace(digest=digest))
         for image, digest in zip(asked, run.digests, strict=True)
         if digest and not image.digest
     }
-    entries = with_tags(completed(run.entries, task.partial, sizes=task.sizes), task.entries, looked_up, pinned)
+    entries = with_tags(completed(run.entries, partial, sizes=task.sizes), task.entries, looked_up, pinned)
     unpinned = {str(pin.image) for pin in new if pin.image not in pinned.done}  # no file has their new digest
     entries |= {name: entry for name, entry in task.entries.items() if name in unpinned}
-    findings += doubtful_tags(task.images, entries)
+    findings += doubtful_tags(images, entries)
     findings += pinned.findings
-    if task.uses:
-        findings += unstated_users(task.uses, entries, task.profile)
+    if states_users(task.profile):
+        findings += unstated_users(task.needs.uses, entries, task.profile or "")
     return LookedUp(entries, pinned, tuple(findings), len(run.entries), run.fetched)
 
 
@@ -164,12 +168,12 @@ def check_lock(task: Task, *, prune: bool) -> list[Finding]:
     lock = task.file.path
     findings = [
         use.place(finding(problem, image=str(image), lock=lock))
-        for image, use in task.images.items()
+        for image, use in task.needs.images.items()
         if (problem := _find_problem(image, entries, sizes=task.sizes))
     ]
-    findings += doubtful_tags(task.images, entries)
+    findings += doubtful_tags(task.needs.images, entries)
     if prune:
-        used = {str(image) for image in task.images}
+        used = {str(image) for image in task.needs.images}
         findings += [finding("CC1217", file=lock, lock=lock, image=name) for name in entries if name not in used]
     return findings
 

@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 from krm_function.cli.configuration import from_files, from_files_and_resources
@@ -15,7 +16,7 @@ from krm_function.config.document import ConfigDocument
 from krm_function.config.generate import CALCULATE
 from krm_function.config.image_lock import KIND, parse_image_lock
 from krm_function.config.wiring import KUSTOMIZATIONS, listed
-from krm_function.contrast.profiles import ProfileName, states_users
+from krm_function.contrast.profiles import ProfileName
 from krm_function.contrast.vm_size import is_sized
 from krm_function.findings import Cause, Finding, Path, finding, has_errors
 from krm_function.hosts.files import CHART, FileProblem, find_files, read_file
@@ -168,11 +169,18 @@ class Use(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The images with their first use, in order. uses: all of them."""
+    """The uses of images, in order."""
 
-    images: dict[Image, Use]
-    findings: tuple[Finding, ...] = ()
     uses: tuple[tuple[Image, Use], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @cached_property
+    def images(self) -> dict[Image, Use]:
+        """Each image with its first use."""
+        images: dict[Image, Use] = {}
+        for image, use in self.uses:
+            images.setdefault(image, use)
+        return images
 
 
 def needed(resources: Sequence[Resource], config: Config | None, *, refused_too: bool = False) -> Needed:
@@ -194,7 +202,7 @@ def _find_in_render(resources: Sequence[Resource], config: Config, *, refused_to
             used, problems = _find_uses(workload)
             uses += used
             log.add(problems)
-    return _make_needed(uses, log.reported(config))
+    return Needed(tuple(uses), tuple(log.reported(config)))
 
 
 def _find_unrendered(resources: Sequence[Resource]) -> Needed:
@@ -218,14 +226,7 @@ def _find_unrendered(resources: Sequence[Resource]) -> Needed:
                 used, problems = _find_uses(workload)
                 uses += used
                 findings += problems
-    return _make_needed(uses, findings)
-
-
-def _make_needed(uses: Sequence[tuple[Image, Use]], findings: Iterable[Finding]) -> Needed:
-    images: dict[Image, Use] = {}
-    for image, use in uses:
-        images.setdefault(image, use)
-    return Needed(images, tuple(findings), tuple(uses))
+    return Needed(tuple(uses), tuple(findings))
 
 
 def _find_uses(workload: Workload) -> tuple[list[tuple[Image, Use]], tuple[Finding, ...]]:
@@ -309,7 +310,9 @@ def _list_targets(
     """Yield option, file, the directory that has to hold it, and the function that pins images in its text."""
     targets = [options.output]  # files that --write-files leaves out, such as the lock in a package of kpt
     if options.write_kustomize:
-        file, used = kustomization_file(options.write_kustomize), set(kustomized_references(task.resources))
+        file = kustomization_file(options.write_kustomize)
+        images = [(path, image) for path, image, _ in named_images(task.resources) if path[-1] == "image"]
+        used = {image for path, image in images if path[-3] in CONTAINERS}  # where kustomize looks for them
         directory = os.path.dirname(file) or "."
         targets.append(file)
         yield "--write-kustomize", file, directory, lambda text: pin_in_kustomization(text, pins, used)
@@ -341,13 +344,6 @@ def kustomization_file(path: str) -> str:
     return os.path.join(path, names[0])
 
 
-def kustomized_references(resources: Sequence[Resource]) -> Iterator[str]:
-    """Yield the images of all containers in all objects, where kustomize looks for them."""
-    for path, image, _ in named_images(resources):
-        if path[-1] == "image" and path[-3] in CONTAINERS:
-            yield image
-
-
 def named_images(resources: Sequence[Resource]) -> Iterator[tuple[Path, str, int]]:
     """Yield path, text and line of every image that the resources name, unchanged."""
     for resource in resources:
@@ -374,12 +370,12 @@ def _follow_tags(file: str, text: str, pinned: Pinned, task: "Task") -> tuple[li
     overs = {name: entry[PINNED_OVER] for name, entry in task.entries.items() if PINNED_OVER in entry}
     digests = {name.partition("@")[2] for name in overs}
     below: dict[str, dict[str, str]] = {}
-    read = _read_images(file) if os.path.basename(file) in KUSTOMIZATIONS else _read_chart(file, task.images)
+    read = _read_images(file) if os.path.basename(file) in KUSTOMIZATIONS else _read_chart(file, task.needs.images)
     with suppress(FileProblem, YamlError):  # where a file below cannot be read, nothing is compared
         for name, tag, place in read:
             below.setdefault(name, {})[tag] = place
     hidden = []
-    for image in (image for image in task.images if str(image) in overs and image.digest in text):
+    for image in (image for image in task.needs.images if str(image) in overs and image.digest in text):
         over, line = overs[str(image)], text[: text.find(image.digest)].count("\n") + 1
         for tag, place in below.get(image.untagged, EMPTY).items():
             values = {"image": str(image), "place": place, "tag": tag, "over": over}
@@ -524,22 +520,16 @@ def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, A
 
 
 class Task(NamedTuple):
-    """images: with their first use. file: where the lock goes.
+    """entries: all known ones, by reference. file: where the lock goes. profile: of the policies, None for the default.
 
-    facts: entries by digest. partial: by reference, those that lack passwd or group, or required sizes. uses: of images
-    in pods that have to state their users; () if the policy profile takes the users of the images. profile: its name,
-    "" for the default. entries: all, by reference. upgrade: images to look up by their tags, whatever is recorded.
-    sizes: whether all layers are read for their sizes.
+    upgrade: images to look up by their tags, whatever is recorded. sizes: whether all layers are read for their sizes.
     """
 
-    images: dict[Image, Use]
-    facts: dict[str, dict[str, Any]]
-    partial: dict[str, dict[str, Any]]
+    needs: Needed
+    entries: Mapping[str, dict[str, Any]]
     file: LockFile
-    uses: tuple[tuple[Image, Use], ...] = ()
-    profile: str = ""
     resources: tuple[Resource, ...] = ()
-    entries: Mapping[str, dict[str, Any]] = EMPTY
+    profile: ProfileName | None = None
     upgrade: frozenset[Image] = frozenset()
     sizes: bool = False
 
@@ -563,7 +553,7 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
         findings.append(finding("CC0108.no-document"))  # the previous command failed
     findings = [finding("CC1211") if problem.code == NO_RELEASE else problem for problem in dict.fromkeys(findings)]
     if has_errors(findings):
-        return Task({}, {}, {}, file, entries=entries), findings
+        return Task(Needed(), entries, file), findings
     needs = needed(inputs.resources, config)
     profile = config.generate.policy.profile if config is not None else None
     upgrade: frozenset[Image] = frozenset()
@@ -572,25 +562,8 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
         written = {text for _, text, _ in named_images(inputs.resources)}
         upgrade, about_names = chosen_images(options.upgrade, needs.images, written, released)
         findings += about_names
-    sizes = wants_sizes(options, config)
-    task = task_of(needs, entries, file, inputs.resources, profile, sizes=sizes)
-    return task._replace(upgrade=upgrade), [*findings, *needs.findings]
-
-
-def task_of(
-    needs: Needed,
-    entries: Mapping[str, dict[str, Any]],
-    file: LockFile,
-    resources: tuple[Resource, ...],
-    profile: ProfileName | None,
-    *,
-    sizes: bool = False,
-) -> Task:
-    """Make the task for some images. entries: of all locks, by reference. sizes: whether layer sizes are required."""
-    partial = {name: entry for name, entry in entries.items() if lacks(entry, sizes=sizes)}
-    full = {entry["digest"]: entry for name, entry in entries.items() if name not in partial}
-    uses = needs.uses if states_users(profile) else ()
-    return Task(needs.images, full, partial, file, uses, profile or "", resources, entries, sizes=sizes)
+    task = Task(needs, entries, file, inputs.resources, profile, upgrade, wants_sizes(options, config))
+    return task, [*findings, *needs.findings]
 
 
 def wants_sizes(options: Namespace, config: Config | None) -> bool:

@@ -70,7 +70,8 @@ def _guarded(arguments: list[str]) -> int:
         if code == INTERNAL_ERROR:
             _print_internal_error(problem)
         elif isinstance(problem, ImportError):
-            _print_unusable_import(problem)
+            text, _, hint = str(problem).partition("\n")
+            sys.stderr.write(f"contrast-krm: {text}; nothing was written\n{hint}\n")
         return code
 
 
@@ -160,11 +161,6 @@ def _print_file_problem(
     if not isinstance(problem, FileProblem):
         raise problem
     return print_findings([file_finding(problem)], form or TEXT, "" if problem.path == report else report)
-
-
-def _print_unusable_import(problem: ImportError) -> None:
-    text, _, hint = str(problem).partition("\n")
-    sys.stderr.write(f"contrast-krm: {text}; nothing was written\n{hint}\n")
 
 
 def _print_internal_error(problem: BaseException) -> None:

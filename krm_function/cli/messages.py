@@ -65,7 +65,9 @@ def print_findings(
     all_findings = list(findings)
     if form.in_pipe:
         summary += _make_origins_hint(all_findings)
-        all_findings = [_drop_line(item) for item in all_findings]
+        all_findings = [
+            item._replace(line=0, column=0) if _has_only_stream_line(item) else item for item in all_findings
+        ]
     chosen = [item for item in all_findings if item.severity != "info" or item.code in (shown_info, FROM_ENVIRONMENT)]
     if form.name != "text":
         text = format_findings(all_findings if form.name == "json" else chosen, form.name, infos=True)
@@ -107,10 +109,6 @@ def _format_text(all_findings: list[Finding], usual: list[Finding], summary: str
 def _has_only_stream_line(problem: Finding) -> bool:
     """Tell whether a line of standard input is a finding's only position, although it names its object."""
     return bool(problem.ref and problem.line and not problem.file)
-
-
-def _drop_line(problem: Finding) -> Finding:
-    return problem._replace(line=0, column=0) if _has_only_stream_line(problem) else problem
 
 
 def _make_origins_hint(findings: Iterable[Finding]) -> str:

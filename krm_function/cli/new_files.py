@@ -243,12 +243,10 @@ def wiring(directory: str, target: TargetFile, choices: OperatorChoices) -> Wiri
     if wired.text != text:
         files[path] = encode(wired.text, decode(target.data).bom)
         changes.append(f"{'changed' if target.data else 'created'} {path}: {'; '.join(wired.added)}")
-    generate_text, release_text, lock_text = (
-        files.get(path) or read_file(path, directory)
-        for path in (os.path.join(directory, name) for name in config_files)
-    )
+    paths = [os.path.join(directory, name) for name in config_files]
+    generate_data, release_data, lock_data = (files.get(path) or read_file(path, directory) for path in paths)
     resources = resource_files(directory, target.host, target.chart, wired.text)
-    state = State(directory, target.host, config_files, generate_text, release_text, lock_text, resources, target.chart)
+    state = State(directory, target.host, config_files, generate_data, release_data, lock_data, resources, target.chart)
     return Wiring(files, old, changes, state, findings)
 
 

@@ -184,10 +184,8 @@ def _steps(state: State) -> Iterator[tuple[str, str]]:
         yield why, _coordinator(state, place)
     imported = [mapping(value.get("spec")) for value in values_of(state.release)]
     if not any(spec.get("platforms") and INITIALIZER_IMAGE in mapping(spec.get("images")) for spec in imported):
-        yield (
-            "copy the files of the release and a new manifest.json of `contrast generate` here, and import them",
-            f"{IMPORT} -o {place.release}",
-        )
+        why = "copy the files of the release and a new manifest.json of `contrast generate` here, and import them"
+        yield why, f"{IMPORT} -o {place.release}"
     if not any(dig(value, ("spec", "platform")) for value in options):
         first, *rest = [name for spec in imported for name in mapping(spec.get("platforms"))] or PLATFORMS
         why = "choose the platform of the bare placeholder contrast-cc: " + ", or ".join(["this one", *rest])
@@ -277,10 +275,10 @@ def _reference_values(state: State, options: Sequence[dict[str, Any]], place: _P
     tees = {platform.tee for platform in map(PLATFORMS.get, _platforms(state, options)) if platform}
     stated = [mapping(dig(value, ("spec", "manifest", "referenceValues"))) for value in options]
     if "snp" in tees and not any(key == "snp" or "-snp" in key for values in stated for key in values):
-        yield (
-            "set the minimum firmware: replace B, T, S and M with the numbers that `snphost show tcb` prints on a node",
-            f"{place.again} --minimum-tcb {TCB}",
+        why = (
+            "set the minimum firmware: replace B, T, S and M with the numbers that `snphost show tcb` prints on a node"
         )
+        yield why, f"{place.again} --minimum-tcb {TCB}"
     if "tdx" in tees and not any(key == "tdx" or "-tdx" in key for values in stated for key in values):
         yield "set the accepted TDX module: replace HEX with its MrSeam", f"{place.again} --mr-seam HEX"
 
@@ -336,10 +334,8 @@ def _render(state: State, place: _Places) -> Iterator[tuple[str, str]]:
             arguments = " ".join(f"--post-renderer-args --config --post-renderer-args {path}" for path in place.whole)
             helm3 = f"{renderer} --post-renderer-args post-render {arguments}"
             yield "install it with Helm 3, without --wait or --atomic: pods wait for contrast set", helm3
-            yield (
-                "or with Helm 4 (plugin: contrast-krm-VERSION.tgz of a release, or the directory helm_plugin)",
-                f"{renderer} {arguments} --post-renderer-args --report --post-renderer-args findings.txt",
-            )
+            why = "or with Helm 4 (plugin: contrast-krm-VERSION.tgz of a release, or the directory helm_plugin)"
+            yield why, f"{renderer} {arguments} --post-renderer-args --report --post-renderer-args findings.txt"
 
 
 def _rendered_file(state: State) -> str:

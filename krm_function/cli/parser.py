@@ -227,14 +227,17 @@ def add_config(parser: Parser, *, variable: bool = True) -> None:
     )
 
 
-def add_namespace(parser: Parser) -> None:
-    """Add `--namespace`, for the Contrast workloads that name none."""
+def add_render(parser: Parser, *, variable: bool = True, strict: bool = False) -> None:
+    """Add `--config` and `--namespace`, which all renders have. strict: also `--warnings-as-errors`."""
+    add_config(parser, variable=variable)
     parser.add_argument(
         "--namespace",
         metavar="NAME",
         type=_parse_namespace,
         help="namespace of the Contrast workloads that name none; overrides spec.namespace of the configuration",
     )
+    if strict:
+        add_strict(parser)
 
 
 def add_strict(parser: Parser) -> None:

@@ -93,11 +93,10 @@ OF_KPT = ("internal.config.kubernetes.io/seqindent", "internal.config.kubernetes
 
 def called_by_kpt(resources: Sequence[Resource]) -> bool:
     """Tell whether the items are as only kpt hands them to a function."""
-    return bool(resources) and all(_is_noted_by_kpt(resource.text) for resource in resources)
-
-
-def _is_noted_by_kpt(text: str) -> bool:
-    return OF_KUSTOMIZE not in text and OF_A_CALL in text and any(note in text for note in OF_KPT)
+    texts = [resource.text for resource in resources]
+    return bool(texts) and all(
+        OF_KUSTOMIZE not in text and OF_A_CALL in text and any(note in text for note in OF_KPT) for text in texts
+    )
 
 
 # --- Decode and encode ResourceLists, the form of kustomize and kpt, with the helpers of the package `krm`

@@ -37,15 +37,7 @@ def cut_stream(source: Source, file: str = "") -> Stream:
     """Split a decoded stream into resources. Raises YamlError with the line in the stream."""
     chunks = split_stream(source.text)
     resources = tuple(
-        Resource(
-            source.text[chunk.start : chunk.end],
-            chunk.line,
-            file,
-            chunk.api_version,
-            chunk.kind,
-            chunk.name,
-            chunk.certain,
-        )
+        Resource(chunk.of(source.text), chunk.line, file, chunk.api_version, chunk.kind, chunk.name, chunk.certain)
         for chunk in chunks
     )
     return Stream(resources, source.bom)

@@ -318,9 +318,8 @@ def _open_temporary(path: str, directory: int) -> tuple[str, int]:
 def must_be_in_place(staged_file: Staged) -> None:
     """Raise FileProblem if the directory of the target is another one by now."""
     try:
-        is_same = os.path.samestat(
-            os.stat(os.path.dirname(staged_file.file.path) or "."), os.fstat(staged_file.directory)
-        )
+        present = os.stat(os.path.dirname(staged_file.file.path) or ".")
+        is_same = os.path.samestat(present, os.fstat(staged_file.directory))
     except OSError:
         is_same = False
     if not is_same:

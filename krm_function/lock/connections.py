@@ -244,12 +244,8 @@ def is_url(text: str) -> bool:
     """Tell whether a text is an absolute URL that all parsers read alike: no login, nothing to be escaped."""
     parsed = _parse_url_or_empty(text)
     host = parsed.netloc or ""
-    return (
-        _is_plain_text(text)
-        and parsed.scheme in ("http", "https")
-        and 0 < len(host) <= LONGEST_HOST
-        and not parsed.auth
-    )
+    web = parsed.scheme in ("http", "https") and not parsed.auth
+    return web and _is_plain_text(text) and 0 < len(host) <= LONGEST_HOST
 
 
 def redirected(url: str, location: str) -> str:

@@ -171,9 +171,9 @@ def decode_manifest(data: bytes, media_type: str) -> Manifest | Index:
     if claimed and claimed not in (*INDEXES, *MANIFESTS, "application/json", "text/plain", "application/octet-stream"):
         raise malformed("CC1204.media-type", part)
     if is_index:
-        return tuple(
-            _platform_entry(item) for item in _list_member(value, "manifests", part) if not _is_attestation(item)
-        )
+        items = _list_member(value, "manifests", part)
+        images = [item for item in items if ATTESTATION not in mapping(mapping(item).get("annotations"))]
+        return tuple(map(_platform_entry, images))
     config = _read_descriptor(value.get("config"), part)
     if config.media_type not in CONFIGS:
         raise malformed("CC1204.no-image", part)
@@ -251,10 +251,6 @@ def _platform_entry(value: Any) -> tuple[str, Descriptor]:
     if descriptor.media_type in INDEXES:
         parts = ["a nested index"]
     return "/".join(parts), descriptor
-
-
-def _is_attestation(value: Any) -> bool:
-    return ATTESTATION in mapping(mapping(value).get("annotations"))
 
 
 def _read_descriptor(value: Any, part: str) -> Descriptor:

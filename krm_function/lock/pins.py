@@ -1,6 +1,6 @@
 """Digests where a deployment's own files name images: kustomizations, Helm values, plain files."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from krm_function.findings import NOTHING, Cause, Path
@@ -232,8 +232,10 @@ def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
     pins_by_name = {str(pin.image): pin for pin in pins}
     done: set[Pin] = set()
     for chunk in reversed(split_stream(text)):
-        if not chunk.empty and _may_name(chunk.of(text), pins_by_name):
-            document = parse(chunk.of(text), line=chunk.line)
+        old = chunk.of(text)
+        # a text may hold a name as it is, or with an escape of a quoted scalar
+        if not chunk.empty and ("\\" in old or any(name in old for name in pins_by_name)):
+            document = parse(old, line=chunk.line)
             places = [
                 (path, pins_by_name[image]) for path, image in image_places(document.value) if image in pins_by_name
             ]
@@ -242,8 +244,3 @@ def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
                 text = chunk.replaced(text, replace_scalars(document, words))
                 done.update(pin for _, pin in places)
     return text, frozenset(done)
-
-
-def _may_name(text: str, names: Mapping[str, Pin]) -> bool:
-    # A text may hold a name as it is, or with an escape of a quoted scalar
-    return "\\" in text or any(name in text for name in names)

@@ -5,7 +5,7 @@ import json
 import os
 import posixpath
 import tarfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, Protocol
 
 from krm_function.config.document import load_any, load_object
@@ -164,7 +164,8 @@ class Layout:
 
     def _named(self, image: Image) -> str:
         """Return the digest of the image with this name and tag, "" unless there is exactly one."""
-        digests = {str(entry.get("digest")) for entry in self._entries if _has_name(entry, image)}
+        notes = [(str(entry.get("digest")), mapping(entry.get("annotations"))) for entry in self._entries]
+        digests = {digest for digest, texts in notes if any(same_name(texts.get(key), image) for key in NAMES)}
         return digests.pop() if len(digests) == 1 else ""
 
     def _blob(self, digest: str) -> Extent | None:
@@ -175,11 +176,8 @@ class Layout:
 def same_name(name: Any, image: Image) -> bool:
     """Tell whether a text is a whole name with tag, and means this image."""
     reference = parse_image(name) if isinstance(name, str) and "/" in name else ""
-    return (
-        isinstance(reference, Image)
-        and reference.name == image.name
-        and (reference.tag or "latest") == (image.tag or "latest")
-    )
+    name_and_tag = (image.name, image.tag or "latest")
+    return isinstance(reference, Image) and (reference.name, reference.tag or "latest") == name_and_tag
 
 
 def read_json(tree: FileTree, name: str) -> dict[str, Any]:
@@ -193,11 +191,6 @@ def read_json(tree: FileTree, name: str) -> dict[str, Any]:
         return load_object(b"".join(extent.chunks()).decode("utf-8"))
     except (ValueError, RecursionError):
         raise LockProblem("CC1254.json", place=tree.place, name=name) from None
-
-
-def _has_name(entry: Mapping[str, Any], image: Image) -> bool:
-    notes = mapping(entry.get("annotations"))
-    return any(same_name(notes.get(key), image) for key in NAMES)
 
 
 # --- A Source that is the archive of an older `docker save`: a list of configurations and uncompressed layers

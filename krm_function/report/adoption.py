@@ -11,7 +11,7 @@ from typing import Any
 from krm_function.check.adopt import Adoption, Choice
 from krm_function.findings import Finding, Ref, dotted
 from krm_function.kubernetes.address import address_of
-from krm_function.report.findings import Paint, on_one_line, plain
+from krm_function.report.findings import Paint, on_one_line, plain, problem_data
 from krm_function.text.writer import dump
 
 
@@ -57,14 +57,10 @@ def _lines(adoption: Adoption, written: Sequence[str], paint: Paint) -> Iterator
 
 def choice_lines(choice: Choice) -> Iterator[str]:
     """Describe a choice: its pods, its consequence, and the configuration to write."""
-    count = len(choice.workloads)
-    yield f"  {on_one_line(choice.name)}, for {count} workload{'' if count == 1 else 's'}: {_names(choice.workloads)}"
+    count, names = len(choice.workloads), ", ".join(map(address_of, choice.workloads))
+    yield on_one_line(f"  {choice.name}, for {count} workload{'' if count == 1 else 's'}: {names}")
     yield from (f"    consequence: {on_one_line(consequence)}" for consequence in choice.consequences)
     yield from (f"    {line}" for line in dump({"spec": dict(choice.spec)}).splitlines())
-
-
-def _names(refs: Sequence[Ref]) -> str:
-    return on_one_line(", ".join(map(address_of, refs)))
 
 
 def _describe_entry(entry: dict[str, Any]) -> str:
@@ -113,14 +109,14 @@ def adoption_json(adoption: Adoption, written: Sequence[str]) -> str:
         "selected": list(adoption.selected),
         "keys": [{"kind": kind, "name": name} for kind, name in adoption.keys],
         "written": list(written),
-        "left": [_finding_data(problem) for problem in adoption.errors],
+        "left": list(map(problem_data, adoption.errors)),
         "plain": [_object_data(ref) for ref in adoption.plain],
         "pods": [
             {
                 **_object_data(pod.ref),
                 "podSpec": dotted(pod.place),
-                "before": [_finding_data(problem) for problem in pod.before],
-                "after": [_finding_data(problem) for problem in pod.after],
+                "before": list(map(problem_data, pod.before)),
+                "after": list(map(problem_data, pod.after)),
             }
             for pod in adoption.pods
         ],
@@ -139,7 +135,3 @@ def _choice_data(choice: Choice) -> dict[str, Any]:
 
 def _object_data(ref: Ref) -> dict[str, str]:
     return {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
-
-
-def _finding_data(problem: Finding) -> dict[str, Any]:
-    return {"code": problem.code, "field": dotted(problem.path), "message": problem.message, "hint": problem.hint}

@@ -12,7 +12,7 @@ from typing import Any
 from krm_function.check.assess import AssessedPod, Assessment, PodState
 from krm_function.findings import dotted
 from krm_function.kubernetes.address import address_of
-from krm_function.report.findings import Paint, object_data, on_one_line, plain
+from krm_function.report.findings import Paint, object_data, on_one_line, plain, problem_data
 
 MEANINGS: dict[PodState, str] = {
     "misplaced": "asks for Contrast where nothing reads it, and runs outside of a VM",
@@ -94,14 +94,5 @@ def _pod_data(pod: AssessedPod) -> dict[str, Any]:
         "state": pod.state,
         **({"sealed": True} if pod.is_sealed else {}),
         **({"reason": pod.reason} if pod.reason else {}),
-        "findings": [
-            {
-                "code": problem.code,
-                "field": dotted(problem.path),
-                "message": problem.message,
-                "hint": problem.hint,
-                "line": problem.line,
-            }
-            for problem in pod.findings
-        ],
+        "findings": [{**problem_data(problem), "line": problem.line} for problem in pod.findings],
     }

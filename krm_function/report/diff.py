@@ -149,9 +149,8 @@ def _make_title(resource: Resource, new: str | None) -> str:
 
 def _diff_lines(document: ChangedDocument) -> list[str]:
     old_text, new_text = ("" if text is None else _mask(text) for text in (document.old, document.new))
-    old, new = (
-        "/dev/null" if text is None else name for text, name in ((document.old, "input"), (document.new, "output"))
-    )
+    old = "/dev/null" if document.old is None else "input"
+    new = "/dev/null" if document.new is None else "output"
     lines = list(unified_lines(old_text.splitlines(), new_text.splitlines()))
     head = [f"=== {on_one_line(document.title)}", f"--- {old}", f"+++ {new}"]
     return head + ([on_one_line(line.removesuffix("\r")) for line in lines] or [f"# {ONLY_MASKED}"])

@@ -6,7 +6,7 @@ name, or all problems.
 
 import re
 from collections.abc import Sequence
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 from typing import Any
 
 from krm_function.findings import Row, Variant, documentation_url
@@ -93,19 +93,10 @@ def explanation_data(about: Row, reported: Sequence[Reported] = ()) -> dict[str,
 
 def _write_variant(problem: str, remedy: str, width: int, *, breaking: bool = True) -> list[str]:
     """Write a problem with its remedy. breaking: split words longer than a line, except in a report."""
-    indents = [("- ", INDENT, problem)] + ([(INDENT, INDENT * 2, f"remedy: {remedy}")] if remedy else [])
-    return [
-        line
-        for first, rest, text in indents
-        for line in wrap(
-            text,
-            width,
-            initial_indent=first,
-            subsequent_indent=rest,
-            break_long_words=breaking,
-            break_on_hyphens=False,
-        )
-    ]
+    wrapper = TextWrapper(width, "- ", INDENT, break_long_words=breaking, break_on_hyphens=False)
+    lines = wrapper.wrap(problem)
+    wrapper.initial_indent, wrapper.subsequent_indent = INDENT, INDENT * 2
+    return lines + (wrapper.wrap(f"remedy: {remedy}") if remedy else [])
 
 
 def _wrap_text(text: str, width: int) -> str:

@@ -243,6 +243,11 @@ def object_data(ref: Ref) -> dict[str, str]:
     return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, **template}
 
 
+def problem_data(problem: Finding) -> dict[str, Any]:
+    """Return a finding about a pod that is named already, for JSON."""
+    return {"code": problem.code, "field": dotted(problem.path), "message": problem.message, "hint": problem.hint}
+
+
 def render_json(findings: Iterable[Finding]) -> str:
     """Write `{"version": 1, "findings": [...]}` with a final newline."""
     data = {"version": 1, "findings": [finding_data(finding) for finding in ordered(findings)]}

@@ -70,13 +70,9 @@ def _hide_below(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
                     yield (*place, name), shown
         elif key == "env" and isinstance(part, list):
             for index, element in enumerate(part):
-                if _has_value(element):
+                if isinstance(element, dict) and element.get("value") is not None:
                     yield (*place, index, "value"), MASK
                 else:
                     yield from _hide_below((*place, index), element)
         else:
             yield from _hide_below(place, part)
-
-
-def _has_value(variable: Any) -> bool:
-    return isinstance(variable, dict) and variable.get("value") is not None

@@ -5,6 +5,7 @@ nothing. The output is ordinary configuration.
 """
 
 import os
+import re
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from krm_function.cli.configuration import from_files_and_resources
 from krm_function.cli.exits import FINDINGS
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.lock_look_up import LookedUp, add_look_up, look_up, look_up_flags
-from krm_function.cli.lock_task import LockFile, known_entries, needed, open_lock, task_of, wants_sizes, write_lock
+from krm_function.cli.lock_task import LockFile, Task, known_entries, needed, open_lock, wants_sizes, write_lock
 from krm_function.cli.messages import print_findings
 from krm_function.cli.parser import Parser, add_config, add_findings, add_output_format, add_paths, coloured
 from krm_function.cli.streams import write_out
@@ -38,7 +39,7 @@ from krm_function.report.adoption import adoption_json, adoption_text, choice_li
 from krm_function.report.findings import ansi, on_one_line, plain
 
 LONGEST_REASON = 300  # characters, as the configuration takes it
-LONGEST_KEY = 253
+KEY = "[-._A-Za-z0-9]{1,253}"
 MEMORY = "memory"  # the choice that requires the sizes of all layers
 DESCRIPTION = (
     "Finds everything that a render would refuse, offers the settings that allow it, and writes your "
@@ -239,14 +240,7 @@ def adopted_images(
     needs = needed(resources, config, refused_too=True)
     if has_errors(findings) or not needs.images:
         return AdoptedImages(file, LookedUp({}), config, tuple(findings))
-    task = task_of(
-        needs,
-        entries,
-        file,
-        resources,
-        config.generate.policy.profile,
-        sizes=wants_sizes(options, config),
-    )
+    task = Task(needs, entries, file, resources, config.generate.policy.profile, sizes=wants_sizes(options, config))
     looked_up = look_up(options, task, sources, limits)
     if has_errors(looked_up.findings):
         return AdoptedImages(file, looked_up, config, (*findings, *looked_up.findings))
@@ -398,10 +392,6 @@ def _parse_keys(text: str) -> tuple[tuple[str, str], tuple[str, ...]]:
     address, _, listed = text.partition("=")
     kind, _, name = address.partition("/")
     keys = tuple(key for word in listed.split(",") if (key := word.strip()))
-    if kind not in ("Secret", "ConfigMap") or not name or not keys or not all(map(_is_key, keys)):
+    if kind not in ("Secret", "ConfigMap") or not name or not keys or not all(re.fullmatch(KEY, key) for key in keys):
         raise ArgumentTypeError("write Secret/NAME=KEY,KEY or ConfigMap/NAME=KEY,KEY")
     return (kind, name), keys
-
-
-def _is_key(text: str) -> bool:
-    return text.isascii() and all(letter.isalnum() or letter in "-._" for letter in text) and len(text) <= LONGEST_KEY

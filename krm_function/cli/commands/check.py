@@ -13,7 +13,7 @@ from krm_function.check.output import ManifestFile
 from krm_function.cli.configuration import from_files_and_resources, overridden
 from krm_function.cli.inputs import Inputs, ReadFile, output_of, read_inputs
 from krm_function.cli.messages import Form, print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, add_strict
+from krm_function.cli.parser import Parser, add_findings, add_paths, add_render, add_strict
 from krm_function.cli.sealed_policies import STRONGER_FINDING, weaker_findings
 from krm_function.cli.streams import write_out
 from krm_function.config.collect import Config, collect
@@ -34,8 +34,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, the manifest, the output to compare with, findings."""
-    add_config(parser)
-    add_namespace(parser)
+    add_render(parser)
     add_paths(parser, content="rendered output")
     parser.add_argument("--manifest", metavar="FILE", default="", help="manifest.json, if it is not in the output")
     parser.add_argument(

@@ -10,15 +10,7 @@ from argparse import Namespace
 from krm_function.cli.exits import exit_code_of_differences
 from krm_function.cli.inputs import Inputs, read_inputs, read_rendered_output
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import (
-    Parser,
-    add_config,
-    add_findings,
-    add_namespace,
-    add_output_format,
-    add_paths,
-    coloured,
-)
+from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, add_render, coloured
 from krm_function.cli.render_inputs import render_inputs
 from krm_function.cli.sealed_policies import differing_policies
 from krm_function.cli.streams import write_out
@@ -50,8 +42,7 @@ def add_arguments(parser: Parser) -> None:
         action="store_true",
         help="exit 1 if anything would change or differs; an error also exits 1, 2 or 3, but prints no diff",
     )
-    add_config(parser)
-    add_namespace(parser)
+    add_render(parser)
     add_findings(parser)
 
 
@@ -93,8 +84,7 @@ def _merge_hints(findings: tuple[Finding, ...], inputs: Inputs) -> tuple[Finding
 def _diff_policies(options: Namespace) -> int:
     old_path, new_path = options.policy
     if old_path == new_path == "-":
-        twice = finding("CC0909.stdin-twice", option="--policy")
-        return print_findings([twice], options.format, options.report)
+        return print_findings([finding("CC0909.stdin-twice", option="--policy")], options.format, options.report)
     old, new = read_rendered_output([old_path]), read_rendered_output([new_path])
     compared, findings = differing_policies(old, new)
     if not has_errors(findings):

@@ -12,7 +12,7 @@ from argparse import Namespace
 
 from krm_function.cli.exits import exit_code
 from krm_function.cli.messages import file_finding, print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, add_render
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, is_code, row, table
 from krm_function.hosts.files import FileProblem, read_file
@@ -38,8 +38,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("address", metavar="KIND/NAME|CODE", nargs="?", default="", help=text)
     add_paths(parser)
     add_output_format(parser)
-    add_config(parser)
-    add_namespace(parser)
+    add_render(parser)
     add_findings(parser)
 
 

@@ -6,16 +6,14 @@ Rule of this file: the function itself is in function.py, which a call without o
 from argparse import Namespace
 
 from krm_function.cli.function import run_function
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_strict
+from krm_function.cli.parser import Parser, add_findings, add_render
 
 DESCRIPTION = "On an error the items are printed unchanged, with results."
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the configuration and the findings."""
-    add_config(parser, variable=False)
-    add_namespace(parser)
-    add_strict(parser)
+    add_render(parser, variable=False, strict=True)
     add_findings(parser, variable=False)
 
 

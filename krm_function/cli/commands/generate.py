@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 from krm_function.cli.inputs import read_inputs, read_plainly
 from krm_function.cli.messages import print_findings
 from krm_function.cli.outputs import changed_files, one_stream, open_ends, too_large
-from krm_function.cli.parser import (
-    Parser,
-    add_attest,
-    add_config,
-    add_findings,
-    add_namespace,
-    add_output_file,
-    add_paths,
-    add_strict,
-)
+from krm_function.cli.parser import Parser, add_attest, add_findings, add_output_file, add_paths, add_render
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out, write_pieces_first
 from krm_function.config.collect import reported
@@ -49,9 +40,7 @@ def add_arguments(parser: Parser) -> None:
         action="store_true",
         help="rewrite the files that change; new objects go to contrast-manifest.yaml",
     )
-    add_config(parser)
-    add_namespace(parser)
-    add_strict(parser)
+    add_render(parser, strict=True)
     add_attest(parser)
     add_findings(parser)
     like = parser.add_argument_group("as in `contrast generate`")

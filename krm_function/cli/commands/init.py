@@ -19,7 +19,7 @@ from krm_function.config.document import CONFIG_KINDS
 from krm_function.config.json_schema import SUFFIX, schema_file
 from krm_function.config.wiring import Function
 from krm_function.contrast.platforms import PLATFORMS, find_platform
-from krm_function.findings import Finding, finding, has_errors
+from krm_function.findings import finding, has_errors
 from krm_function.hosts.files import FileProblem, read_file
 from krm_function.hosts.write_files import in_turn, sweep
 from krm_function.kubernetes.image import parse_image
@@ -95,9 +95,10 @@ def _run_in_turn(options: Namespace) -> int:
         raise FileProblem(directory, "not a directory")
     function = _choose_function(options)
     platform = find_platform(options.platform)
-    findings = _check_platform(options.platform) if options.platform and platform is None else []
-    values, value_problems = operator_values(options.minimum_tcb, options.mr_seam)
-    findings += value_problems
+    values, findings = operator_values(options.minimum_tcb, options.mr_seam)
+    if options.platform and platform is None:
+        near = nearest(options.platform, PLATFORMS) or ", ".join(PLATFORMS)
+        findings.append(finding("CC0909.platform", option="--platform", platform=options.platform, known=near))
     target, problems = find_target(directory, options)
     findings += problems
     if target and function and target.host != "kustomize":
@@ -134,20 +135,11 @@ def _choose_function(options: Namespace) -> Function | None:
     return Function(options.function, options.image) if options.function else None
 
 
-def _check_platform(name: str) -> list[Finding]:
-    near = nearest(name, PLATFORMS) or ", ".join(PLATFORMS)
-    return [finding("CC0909.platform", option="--platform", platform=name, known=near)]
-
-
 def _make_diff(files: Mapping[str, bytes]) -> Iterator[str]:
     for path, data in files.items():
         exists = os.path.exists(path)
-        old = (
-            read_file(path, os.path.dirname(path) or ".").decode("utf-8", "replace").splitlines(keepends=True)
-            if exists
-            else []
-        )
-        new = data.decode("utf-8", "replace").splitlines(keepends=True)
+        present = read_file(path, os.path.dirname(path) or ".") if exists else b""
+        old, new = (text.decode("utf-8", "replace").splitlines(keepends=True) for text in (present, data))
         if not path.endswith(SUFFIX):
             for line in unified_diff(old, new, path if exists else os.devnull, path):
                 yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -31,7 +31,7 @@ def run(options: Namespace) -> int:
     """Install. Raises FileProblem."""
     from krm_function import __version__
     from krm_function.cli.build import NotCopied, bundle_root
-    from krm_function.cli.installation import PROGRAM, install, install_bundle
+    from krm_function.cli.installation import PROGRAM, install
     from krm_function.cli.messages import print_findings
     from krm_function.findings import finding, has_errors
     from krm_function.hosts.files import FileProblem
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     bundle = "" if options.python else bundle_root()
     python = options.python or _find_python()
     try:
-        changed, findings = install_bundle(directory, bundle) if bundle else install(directory, python)
+        changed, findings = install(directory, python, bundle)
     except NotCopied as problem:
         changed, findings = False, [finding("CC1320.copy", error=str(problem))]
     except FileProblem:

@@ -68,15 +68,10 @@ def run(options: Namespace) -> int:
     lines += [f"public key: {public}"] if public else []
     lines += [f"public key: added to spec.manifest.{field} in {options.add_to}"] if options.add_to else []
     lines += [] if options.add_to else [f"the public key goes into spec.manifest.{field} of the ContrastGenerate"]
-    findings = [] if private == STANDARD_OUTPUT else _warn_about_git(private)
+    if private != STANDARD_OUTPUT and is_open_to_git(private):  # the next commit may include it
+        pattern = "*-owner.pem" if private.endswith("-owner.pem") else os.path.basename(private)
+        findings = [finding("CC1242", key=private, pattern=pattern)]
     return print_findings(findings, options.format, options.report, "".join(f"{on_one_line(line)}\n" for line in lines))
-
-
-def _warn_about_git(private: str) -> list[Finding]:
-    """Return a warning if the next commit may include the private key."""
-    name = os.path.basename(private)
-    pattern = "*-owner.pem" if name.endswith("-owner.pem") else name
-    return [finding("CC1242", key=private, pattern=pattern)] if is_open_to_git(private) else []
 
 
 def _check_options(private: str, public: str, add_to: str, field: str) -> list[Finding]:

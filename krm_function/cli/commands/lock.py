@@ -52,9 +52,9 @@ def run(options: Namespace) -> int:
     if misused:
         return print_findings(misused, options.format, options.report)
     task, findings = read_task(options)
-    if not task.images and not has_errors(findings):
+    if not task.needs.images and not has_errors(findings):
         findings.append(finding("CC1210"))
-    if has_errors(findings) or not task.images:
+    if has_errors(findings) or not task.needs.images:
         return print_findings(findings, options.format, options.report)
     if options.check:
         findings += check_lock(task, prune=options.prune)

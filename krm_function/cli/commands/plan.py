@@ -11,16 +11,7 @@ from functools import partial
 from krm_function.cli.cluster import KnownNodes, known_nodes, live_cluster
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import (
-    Parser,
-    add_config,
-    add_findings,
-    add_namespace,
-    add_paths,
-    add_strict,
-    coloured,
-    columns,
-)
+from krm_function.cli.parser import Parser, add_findings, add_paths, add_render, coloured, columns
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out
 from krm_function.config.collect import ACKNOWLEDGED, reported
@@ -79,9 +70,7 @@ def add_arguments(parser: Parser) -> None:
         action="store_true",
         help="read the nodes from the cluster of the current kubeconfig context (needs contrast-krm[cluster])",
     )
-    add_config(parser)
-    add_namespace(parser)
-    add_strict(parser)
+    add_render(parser, strict=True)
     add_findings(parser)
 
 

@@ -8,7 +8,7 @@ from argparse import Namespace
 
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths, add_workload
+from krm_function.cli.parser import Parser, add_findings, add_paths, add_render, add_workload
 from krm_function.cli.sealed_policies import sealed_workload
 from krm_function.cli.streams import write_out
 from krm_function.findings import has_errors
@@ -29,8 +29,7 @@ def add_arguments(parser: Parser) -> None:
     )
     add_workload(parser)
     add_paths(parser)
-    add_config(parser, variable=False)
-    add_namespace(parser)
+    add_render(parser, variable=False)
     add_findings(parser)
 
 

@@ -6,7 +6,7 @@ Rule of this file: the post-renderer itself is in post_renderer.py, which a call
 from argparse import Namespace
 
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_attest, add_config, add_findings, add_namespace, add_strict
+from krm_function.cli.parser import Parser, add_attest, add_findings, add_render
 from krm_function.cli.post_renderer import post_render
 from krm_function.cli.streams import read_in
 
@@ -18,9 +18,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add the configuration, the statement, the findings."""
-    add_config(parser, variable=False)
-    add_namespace(parser)
-    add_strict(parser)
+    add_render(parser, variable=False, strict=True)
     add_attest(parser)
     add_findings(parser, variable=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_paths
+from krm_function.cli.parser import Parser, add_findings, add_paths, add_render
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out
 from krm_function.contrast.manifest import decode
@@ -30,8 +30,7 @@ NAMED = 10  # pods in a sentence
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, configuration, the cluster, findings."""
-    add_config(parser)
-    add_namespace(parser)
+    add_render(parser)
     add_paths(parser, content="the input of the render, or rendered output")
     parser.add_argument(
         "--cluster",

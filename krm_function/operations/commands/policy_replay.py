@@ -9,15 +9,7 @@ from functools import partial
 from krm_function.cli.exits import exit_code_of_differences
 from krm_function.cli.inputs import read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import (
-    Parser,
-    add_config,
-    add_findings,
-    add_namespace,
-    add_output_format,
-    add_paths,
-    add_workload,
-)
+from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, add_render, add_workload
 from krm_function.cli.sealed_policies import sealed_workload
 from krm_function.cli.streams import write_out
 from krm_function.findings import Finding, finding, has_errors
@@ -50,8 +42,7 @@ def add_arguments(parser: Parser) -> None:
     add_output_format(parser)
     add_workload(parser)
     add_paths(parser)
-    add_config(parser, variable=False)
-    add_namespace(parser)
+    add_render(parser, variable=False)
     add_findings(parser)
 
 

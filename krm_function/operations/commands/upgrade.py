@@ -13,7 +13,7 @@ from krm_function.cli.cluster import known_nodes
 from krm_function.cli.configuration import from_files
 from krm_function.cli.inputs import Inputs, read_inputs
 from krm_function.cli.messages import print_findings
-from krm_function.cli.parser import Parser, add_config, add_findings, add_namespace, add_output_format, add_paths
+from krm_function.cli.parser import Parser, add_findings, add_output_format, add_paths, add_render
 from krm_function.cli.render_inputs import configured
 from krm_function.cli.streams import write_out
 from krm_function.config.collect import Config
@@ -47,8 +47,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: Parser) -> None:
     """Add inputs, configuration, the next release, hosts, the cluster, output, findings."""
-    add_config(parser)
-    add_namespace(parser)
+    add_render(parser)
     add_paths(parser, content="the input of the render, or rendered output")
     parser.add_argument(
         "--to", metavar="FILE", required=True, help="the next ContrastRelease, as contrast-krm release import writes it"
