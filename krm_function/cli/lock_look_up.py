@@ -4,37 +4,27 @@ import gc
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from krm_function.cli.lock_task import (
-    NOT_PINNED,
-    PinnedFiles,
-    Task,
-    Use,
-    completed,
-    doubtful_tags,
-    known_entries,
-    lacks,
-    pinned_files,
-    unwritten,
-    with_tags,
-)
+from krm_function.cli.lock_task import PinnedFiles, Task, Use, known_entries, pinned_files
 from krm_function.cli.parser import Parser
 from krm_function.config.image_lock import ImageFacts
 from krm_function.contrast.owned import CONTAINERS
 from krm_function.contrast.profiles import states_users
+from krm_function.contrast.vm_size import is_sized
 from krm_function.findings import Cause, Finding, finding
-from krm_function.kubernetes.image import HOST, Image
+from krm_function.kubernetes.image import HOST, Image, other_tags, parse_image
 from krm_function.kubernetes.objects import mapping
-from krm_function.lock.lock_text import silent
+from krm_function.lock.lock_text import FOUND_AS, LAYERS, PINNED_OVER, TAGS, silent
 from krm_function.lock.media import LockProblem
 from krm_function.lock.pins import Pin
 from krm_function.lock.resolve import LockLimits, resolve_all
 from krm_function.lock.sources import FORMS, SourceOption, open_source, parse_source
 from krm_function.policy.users import guest_pull_refusal, identity, unresolved_user
 from krm_function.record import NamedTuple
+from krm_function.schema.table import EMPTY
 
 # --- Find the containers whose pods have to state a user that their image implies, as profile kata-4.1 requires
 #
@@ -78,6 +68,9 @@ def _find_unstated(image: ImageFacts, container: dict[str, Any], pod: dict[str, 
 # --- Look up the images of a task: the entries of its lock, the pins of its deployment's files, and what is wrong
 #
 # Rule: this part uses the network and writes nothing.
+
+
+NOT_PINNED = "CC1201"
 
 
 class LookedUp(NamedTuple):
@@ -130,6 +123,75 @@ def look_up(options: Namespace, task: Task, sources: Sequence[SourceOption], lim
     if states_users(task.profile):
         findings += unstated_users(task.needs.uses, entries, task.profile or "")
     return LookedUp(entries, pinned, tuple(findings), len(run.entries), run.fetched)
+
+
+def with_tags(
+    entries: Mapping[str, dict[str, Any]], old: Mapping[str, dict[str, Any]], asked: Collection[str], files: PinnedFiles
+) -> dict[str, dict[str, Any]]:
+    """Add to entries that were not looked up by tag another tag that is known for their digest, and the tags followed.
+
+    old: entries of all locks, by reference. asked: references whose tag was looked up.
+    """
+    tagged = {}
+    for name, entry in entries.items():
+        image = parse_image(name)
+        found_as = ""
+        if name in old:
+            found_as = old[name].get(FOUND_AS, "")
+        elif isinstance(image, Image):
+            tags = other_tags(image, old)
+            found_as = min((_first_tag(image, tag, old) for tag in tags), default="")
+        fields = {key: value for key, value in entry.items() if key not in TAGS}
+        over = files.followed.get(name, old.get(name, EMPTY).get(PINNED_OVER, ""))
+        fields |= {FOUND_AS: found_as} if found_as and name not in asked else {}
+        tagged[name] = fields | ({PINNED_OVER: over} if over else {})
+    return tagged
+
+
+def _first_tag(image: Image, tag: str, all_entries: Mapping[str, dict[str, Any]]) -> str:
+    first: str = all_entries.get(str(image._replace(tag=tag)), {}).get(FOUND_AS, "")
+    return first if first and first != image.tag else tag
+
+
+def unwritten(pin: Pin) -> Finding:
+    """Return the remedy for a digest that no file has now."""
+    if not pin.image.digest:
+        return finding(NOT_PINNED, image=str(pin.image), digest=pin.digest, pinned=pin.pinned)
+    return finding("CC1240", image=str(pin.image), tag=pin.image.tag, digest=pin.digest, pinned=pin.pinned)
+
+
+def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, Any]]) -> list[Finding]:
+    """Return CC0510 for each image whose tag was never looked up, at its first place."""
+    findings = []
+    for image, use in images.items():
+        if found_as := entries.get(str(image), {}).get(FOUND_AS, ""):
+            name = str(image._replace(digest=""))
+            findings.append(use.place(finding("CC0510", image=str(image), known=found_as, tag=image.tag, name=name)))
+    return findings
+
+
+def lacks(entry: Mapping[str, Any], *, sizes: bool) -> bool:
+    """Tell whether to look up an entry again: it has no users, or not the required sizes."""
+    return silent(entry) or (sizes and not is_sized(entry.get(LAYERS)))
+
+
+def completed(
+    fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]], *, sizes: bool
+) -> dict[str, dict[str, Any]]:
+    """Complete partial entries with fetched ones; what people wrote in them takes precedence.
+
+    sizes: whether layer sizes are required; otherwise an old entry keeps its layers, or has none.
+    """
+    return {
+        name: _complete_entry(entry, partial[name], sizes=sizes) if name in partial else entry
+        for name, entry in fetched.items()
+    }
+
+
+def _complete_entry(entry: dict[str, Any], old: dict[str, Any], *, sizes: bool) -> dict[str, Any]:
+    parts = ((key, value, source) for source in (entry, old) for key, value in source.items())
+    layers_of = entry if sizes else old
+    return {key: value for key, value, source in parts if value is not None and (key != LAYERS or source is layers_of)}
 
 
 @contextmanager

@@ -17,17 +17,16 @@ from krm_function.config.generate import CALCULATE
 from krm_function.config.image_lock import KIND, parse_image_lock
 from krm_function.config.wiring import KUSTOMIZATIONS, listed
 from krm_function.contrast.profiles import ProfileName
-from krm_function.contrast.vm_size import is_sized
 from krm_function.findings import Cause, Finding, Path, finding, has_errors
 from krm_function.hosts.files import CHART, FileProblem, find_files, read_file
 from krm_function.hosts.stream import decode_stream, encode_stream
 from krm_function.hosts.write_files import NewFile, in_turn, is_stream, write_files
-from krm_function.kubernetes.image import Image, is_contrast_image, other_tags, parse_image, printable_reference
+from krm_function.kubernetes.image import Image, is_contrast_image, parse_image, printable_reference
 from krm_function.kubernetes.objects import dig, mapping, maps
 from krm_function.kubernetes.pod_fields import type_findings
 from krm_function.kubernetes.resource import Resource, yaml_finding
 from krm_function.kubernetes.workload import Workload
-from krm_function.lock.lock_text import FOUND_AS, LAYERS, PINNED_OVER, TAGS, new_lock, silent, updated_lock
+from krm_function.lock.lock_text import PINNED_OVER, new_lock, updated_lock
 from krm_function.lock.pins import (
     CONTAINERS,
     Pin,
@@ -257,7 +256,6 @@ def _find_images(workload: Workload) -> Iterator[tuple[Path, str]]:
 # Rule: nothing is written here; the caller writes the texts after the lock.
 
 
-NOT_PINNED = "CC1201"
 PLAIN_FILES = "--write-files"
 
 
@@ -467,52 +465,6 @@ def _report_name(name: str, meant: Sequence[Image], in_use: Sequence[Image], fac
     return finding("CC1241.unknown", option="--upgrade", image=name, known=candidates)
 
 
-def with_tags(
-    entries: Mapping[str, dict[str, Any]], old: Mapping[str, dict[str, Any]], asked: Collection[str], files: PinnedFiles
-) -> dict[str, dict[str, Any]]:
-    """Add to entries that were not looked up by tag another tag that is known for their digest, and the tags followed.
-
-    old: entries of all locks, by reference. asked: references whose tag was looked up.
-    """
-    tagged = {}
-    for name, entry in entries.items():
-        image = parse_image(name)
-        found_as = ""
-        if name in old:
-            found_as = old[name].get(FOUND_AS, "")
-        elif isinstance(image, Image):
-            tags = other_tags(image, old)
-            found_as = min((_first_tag(image, tag, old) for tag in tags), default="")
-        fields = {key: value for key, value in entry.items() if key not in TAGS}
-        over = files.followed.get(name, old.get(name, EMPTY).get(PINNED_OVER, ""))
-        fields |= {FOUND_AS: found_as} if found_as and name not in asked else {}
-        tagged[name] = fields | ({PINNED_OVER: over} if over else {})
-    return tagged
-
-
-def _first_tag(image: Image, tag: str, all_entries: Mapping[str, dict[str, Any]]) -> str:
-    first: str = all_entries.get(str(image._replace(tag=tag)), {}).get(FOUND_AS, "")
-    return first if first and first != image.tag else tag
-
-
-def unwritten(pin: Pin) -> Finding:
-    """Return the remedy for a digest that no file has now."""
-    if not pin.image.digest:
-        return finding(NOT_PINNED, image=str(pin.image), digest=pin.digest, pinned=pin.pinned)
-    return finding("CC1240", image=str(pin.image), tag=pin.image.tag, digest=pin.digest, pinned=pin.pinned)
-
-
-def doubtful_tags(images: Mapping[Image, Use], entries: Mapping[str, dict[str, Any]]) -> list[Finding]:
-    """Return CC0510 for each image whose tag was never looked up, at its first place."""
-    findings = []
-    for image, use in images.items():
-        found_as = entries.get(str(image), {}).get(FOUND_AS, "")
-        if found_as:
-            name = str(image._replace(digest=""))
-            findings.append(use.place(finding("CC0510", image=str(image), known=found_as, tag=image.tag, name=name)))
-    return findings
-
-
 # --- The task of `lock`: the images of some resources, and their known entries
 #
 # Rule: an image in the lock is not fetched again, unless its entry lacks passwd or group, or layer sizes that are
@@ -569,27 +521,3 @@ def read_task(options: Namespace) -> tuple[Task, list[Finding]]:
 def wants_sizes(options: Namespace, config: Config | None) -> bool:
     """Tell whether to read all layers for their sizes: on demand, or because the configuration needs them."""
     return options.sizes or (config is not None and config.generate.memory == CALCULATE)
-
-
-def lacks(entry: Mapping[str, Any], *, sizes: bool) -> bool:
-    """Tell whether to look up an entry again: it has no users, or not the required sizes."""
-    return silent(entry) or (sizes and not is_sized(entry.get(LAYERS)))
-
-
-def completed(
-    fetched: dict[str, dict[str, Any]], partial: dict[str, dict[str, Any]], *, sizes: bool
-) -> dict[str, dict[str, Any]]:
-    """Complete partial entries with fetched ones; what people wrote in them takes precedence.
-
-    sizes: whether layer sizes are required; otherwise an old entry keeps its layers, or has none.
-    """
-    return {
-        name: _complete_entry(entry, partial[name], sizes=sizes) if name in partial else entry
-        for name, entry in fetched.items()
-    }
-
-
-def _complete_entry(entry: dict[str, Any], old: dict[str, Any], *, sizes: bool) -> dict[str, Any]:
-    parts = ((key, value, source) for source in (entry, old) for key, value in source.items())
-    layers_of = entry if sizes else old
-    return {key: value for key, value, source in parts if value is not None and (key != LAYERS or source is layers_of)}

@@ -31,10 +31,9 @@ def work_tree(path: str) -> str:
     """Return the top directory of the Git work tree that holds a path; "" if there is none."""
     directory = os.path.realpath(path)
     while not os.path.lexists(os.path.join(directory, ".git")):
-        above = os.path.dirname(directory)
-        if above == directory:
+        directory, below = os.path.dirname(directory), directory
+        if directory == below:
             return ""
-        directory = above
     return directory
 
 

@@ -274,11 +274,10 @@ def stage(file: NewFile, *, alone: bool) -> Staged:
             os.fchmod(descriptor, file.mode if file.new else file.mode & ~_read_umask())
         os.fsync(descriptor)
         return staged_file if alone or old is None else _link_old(staged_file)
-    except OSError as problem:
+    except BaseException as problem:
         drop(staged_file)
-        raise unwritable(file, problem) from problem
-    except BaseException:
-        drop(staged_file)
+        if isinstance(problem, OSError):
+            raise unwritable(file, problem) from problem
         raise
 
 

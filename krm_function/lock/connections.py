@@ -140,15 +140,12 @@ class _HTTPConnection(HTTPConnection):
                 for option in self.socket_options or ():
                     sock.setsockopt(*option)
                 sock.connect(address)
-            except TimeoutError:
+            except BaseException as problem:
                 sock.close()
-                failed = ConnectTimeoutError(self, "no answer")
-            except OSError:
-                sock.close()
-                failed = NewConnectionError(self, "no connection")
-            except BaseException:
-                sock.close()
-                raise
+                if not isinstance(problem, OSError):
+                    raise
+                late = isinstance(problem, TimeoutError)
+                failed = ConnectTimeoutError(self, "no answer") if late else NewConnectionError(self, "no connection")
             else:
                 sys.audit("http.client.connect", self, self.host, self.port)
                 return sock

@@ -17,16 +17,7 @@ from krm_function.config.document import load_object
 from krm_function.kubernetes.image import Image
 from krm_function.kubernetes.objects import mapping
 from krm_function.lock.connections import Reply, Transport, body_of, is_url, origin, whole_body
-from krm_function.lock.media import (
-    INDEXES,
-    MANIFESTS,
-    MISSING,
-    Budget,
-    Descriptor,
-    LockProblem,
-    malformed,
-    too_large,
-)
+from krm_function.lock.media import INDEXES, MANIFESTS, MISSING, Budget, Descriptor, LockProblem, malformed, too_large
 from krm_function.lock.resolve import MANIFEST_LIMIT, Consume, Found, T
 from krm_function.record import NamedTuple
 
@@ -80,16 +71,11 @@ class Credentials:
         key = HUB_KEY if registry == HUB else registry
         helpers = mapping(self._config.get("credHelpers"))
         helper = helpers.get(key) or helpers.get(registry) or self._config.get("credsStore")
-        if helper:
-            login = _ask_helper(str(helper), key)
-            if login is not None:
-                return login
-        for name, entry in mapping(self._config.get("auths")).items():
-            if _host_of_key(str(name)) == _host_of_key(key):
-                login = self._from_entry(mapping(entry))
-                if login is not None:
-                    return login
-        return None
+        if helper and (login := _ask_helper(str(helper), key)):
+            return login
+        auths = mapping(self._config.get("auths"))
+        entries = [entry for name, entry in auths.items() if _host_of_key(str(name)) == _host_of_key(key)]
+        return next(filter(None, (self._from_entry(mapping(entry)) for entry in entries)), None)
 
     def _load(self) -> Mapping[str, Any]:
         try:

@@ -11,15 +11,7 @@ from typing import Any, Protocol
 from krm_function.config.document import load_any, load_object
 from krm_function.kubernetes.image import Image, parse_image
 from krm_function.kubernetes.objects import mapping, maps
-from krm_function.lock.media import (
-    CONFIGS,
-    MISSING,
-    Budget,
-    Descriptor,
-    LockProblem,
-    malformed,
-    too_large,
-)
+from krm_function.lock.media import CONFIGS, MISSING, Budget, Descriptor, LockProblem, malformed, too_large
 from krm_function.lock.resolve import CONFIG_LIMIT, MANIFEST_LIMIT, Consume, Found, ImageSource, T
 from krm_function.record import NamedTuple
 

@@ -4,7 +4,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 from krm_function.kubernetes.address import address_of
@@ -82,16 +83,10 @@ def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _join_opcodes(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
-    last: Opcode | None = None
-    for opcode in opcodes:
-        if last is not None and last[0] == opcode[0]:
-            last = (last[0], last[1], opcode[2], last[3], opcode[4])
-            continue
-        if last is not None:
-            yield last
-        last = opcode
-    if last is not None:
-        yield last
+    for tag, group in groupby(opcodes, key=itemgetter(0)):
+        steps = list(group)
+        (_, low, _, start, _), (_, _, high, _, stop) = steps[0], steps[-1]
+        yield tag, low, high, start, stop
 
 
 # --- The changes of a render, object by object, as unified diffs of the YAML text

@@ -88,9 +88,8 @@ def heading_of(line: PlanEntry, *, show_class: bool) -> str:
         if line.broken:
             return f"{text}, in error"
         open_to_all = workload.scheduled is not None and not workload.node_selector
-        return f"{text} on {wanted_nodes(workload)}" + (
-            ": the runtime class has no node selector" if open_to_all else ""
-        )
+        why = ": the runtime class has no node selector" if open_to_all else ""
+        return f"{text} on {wanted_nodes(workload)}{why}"
     join = "," if placement.refused else ", one pod on each of" if line.one_a_node and placement.fitting else " on"
     return f"{text}{join} {nodes_of(placement)}"
 

@@ -77,9 +77,8 @@ def _explain_code(options: Namespace) -> int:
     if not is_code(code):
         codes = list(table())
         numbered = len(code) == len(codes[0]) and code[2:].isdecimal()
-        near = nearest(
-            code, [known_code for known_code in codes if known_code[:4] == code[:4]] or ([] if numbered else codes)
-        )
+        alike = [known_code for known_code in codes if known_code[:4] == code[:4]]
+        near = nearest(code, alike or ([] if numbered else codes))
         unknown = finding("CC0909.no-code-near" if near else "CC0909.no-code", option="CODE", text=code, near=near)
         return print_findings([unknown], options.format)
     reported: tuple[Reported, ...] = ()
