@@ -1,6 +1,5 @@
 """Policy settings, which are the same for every pod: their defaults, and drop-ins."""
 
-import copy
 import functools
 from collections.abc import Mapping
 from marshal import dumps, loads
@@ -251,11 +250,11 @@ def patched(document: Mapping[str, Any], patch: Any) -> Any:
 
     if not isinstance(patch, list):
         raise ValueError("is not a JSON Patch (a list of operations)")  # noqa: TRY004 - about the text
-    result: Any = copy.deepcopy(document)
+    result: Any = _deep_copy(document)
     for number, operation in enumerate(patch):
         name = _operation_name(number, operation)
         try:
-            result = JsonPatch([copy.deepcopy(operation)]).apply(result, in_place=True)
+            result = JsonPatch([_deep_copy(operation)]).apply(result, in_place=True)
         except JsonPatchTestFailed:
             raise ValueError(f"{name} finds a different value") from None
         except InvalidJsonPatch as error:
