@@ -215,9 +215,11 @@ def _build_page_info(ap_eip: int, cpu_signature: int) -> bytes:
 
 
 def _sha384(data: bytes) -> bytes:
-    from hashlib import sha384  # OpenSSL: only measurements load it
+    from cryptography.hazmat.primitives.hashes import SHA384, Hash  # hashlib would load another OpenSSL
 
-    return sha384(data).digest()
+    hashed = Hash(SHA384())
+    hashed.update(data)
+    return hashed.finalize()
 
 
 # --- Build the SEV-SNP ID block (launch digest and policy that the firmware must enforce) and its authentication page
