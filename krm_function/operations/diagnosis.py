@@ -236,8 +236,8 @@ def wants_none(evidence: Evidence) -> list[Finding]:
             return [finding("CC1177.none", ref, path, kind=ref.kind, name=ref.name, field=dotted(path), value=text)]
     for condition in maps(dig(asked, ("status", "conditions"))):
         if condition.get("reason") == "ProgressDeadlineExceeded":
-            said = quoted(_read_message(condition))
-            return [finding("CC1177.deadline", ref, kind=ref.kind, name=ref.name, said=said)]
+            message = quoted(_read_message(condition))
+            return [finding("CC1177.deadline", ref, kind=ref.kind, name=ref.name, said=message)]
     return []
 
 
@@ -262,8 +262,8 @@ def refused_by_node(evidence: Evidence) -> list[Finding]:
     reason = str(status.get("reason") or "")
     if status.get("phase") != "Failed" or not reason:
         return []
-    said = quoted(_read_message(status)) or "nothing more"
-    return _match_table(evidence, reason, REFUSED, ("status",), reason=reason, said=said)
+    message = quoted(_read_message(status)) or "nothing more"
+    return _match_table(evidence, reason, REFUSED, ("status",), reason=reason, said=message)
 
 
 def images(evidence: Evidence) -> list[Finding]:
@@ -275,8 +275,8 @@ def images(evidence: Evidence) -> list[Finding]:
             messages = (event.message for event in evidence.pod_events if "Failed to pull image" in event.message)
             words = next((message for message in messages if container.image in message), "")
             message = f"{container.reason}: {container.message} {words}"
-            said, image = quoted(" ".join(message.split())), container.image
-            out += _match_table(evidence, message, IMAGES, said=said, image=image, container=container.name)
+            text, image = quoted(" ".join(message.split())), container.image
+            out += _match_table(evidence, message, IMAGES, said=text, image=image, container=container.name)
     return out
 
 
@@ -299,8 +299,8 @@ def created(evidence: Evidence) -> list[Finding]:
         return []
     if latest.reason == "FailedMount":
         missing = _find_missing(latest.message)
-        code, said = "CC1168.mount" if missing else "CC1168.volume", quoted(latest.message)
-        return [finding(code, evidence.ref, (), container="of the pod", said=said, **missing)]
+        code, text = "CC1168.mount" if missing else "CC1168.volume", quoted(latest.message)
+        return [finding(code, evidence.ref, (), container="of the pod", said=text, **missing)]
     return _match_table(evidence, latest.message, SANDBOX)
 
 

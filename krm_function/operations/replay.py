@@ -349,8 +349,8 @@ def _image(storage: dict[str, Any], sealed_storage: dict[str, Any]) -> str:
             "containerd before 2.0 may name another reference of the image: remove the image from the node"
         )
     if given_digest != wanted_digest:
-        asked, wanted = (given_digest, wanted_digest) if wanted_digest else (source, sealed)
-        return f"the node asked for {shown(asked)}; the pod was sealed with {shown(wanted)}"
+        asked, policy_text = (given_digest, wanted_digest) if wanted_digest else (source, sealed)
+        return f"the node asked for {shown(asked)}; the pod was sealed with {shown(policy_text)}"
     names = ("driver_options", "options", "fstype", "fs_group", "shared")
     differ = [name for name in names if storage.get(name) != sealed_storage.get(name)]
     return f"the image's {', '.join(differ or ['mount point'])} differ from the policy's"

@@ -470,12 +470,16 @@ def progress(change: Change, cluster: ClusterState) -> tuple[dict[str, Seen], li
 
 
 def _check_runtime(change: Change, nodes: Sequence[Node] | None) -> Seen:
-    known = [(node.name, node.handlers) for node in nodes or () if node.handlers is not None]
-    if not known:
+    handlers_by_node = [(node.name, node.handlers) for node in nodes or () if node.handlers is not None]
+    if not handlers_by_node:
         return Seen("unknown", "no node says which handlers it has")
     pairs = change.handlers.items()
-    lacking = [name for name, handlers in known if any(old in handlers and new not in handlers for old, new in pairs)]
-    having = [name for name, handlers in known if not handlers.isdisjoint(change.handlers.values())]
+    lacking = [
+        name
+        for name, handlers in handlers_by_node
+        if any(old in handlers and new not in handlers for old, new in pairs)
+    ]
+    having = [name for name, handlers in handlers_by_node if not handlers.isdisjoint(change.handlers.values())]
     if lacking or not having:
         return Seen("open", f"not yet on {listed(lacking) if lacking else 'any node'}; on {len(having)} of them")
     return Seen("done", f"on {listed(having)}")

@@ -254,7 +254,9 @@ def _list_values(inputs: Inputs) -> Iterator[tuple[Any, str]]:
 
 def _find_object(inputs: Inputs, ref: Ref | None) -> tuple[Any, str] | None:
     items = ((item, reference(item[0])) for item in (_list_values(inputs) if ref else ()))
-    return next((item for item, own in items if ref and (own.kind, own.name) == (ref.kind, ref.name)), None)
+    return next(
+        (item for item, found_ref in items if ref and (found_ref.kind, found_ref.name) == (ref.kind, ref.name)), None
+    )
 
 
 def _holds_coordinator_alone(inputs: Inputs, holder: tuple[Any, str]) -> bool:
