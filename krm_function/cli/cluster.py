@@ -115,11 +115,9 @@ def known_nodes(options: Namespace, inputs: Inputs) -> KnownNodes:
         if cluster.server is None:
             return KnownNodes(findings=cluster.findings)
         source, classes = f"context {cluster.context}", cluster.classes
-        live = (
-            KnownNodes()
-            if cluster.document is None
-            else _require_nodes("--cluster", source, _read_nodes(cluster.document))
-        )
+        live = KnownNodes()
+        if cluster.document is not None:
+            live = _require_nodes("--cluster", source, _read_nodes(cluster.document))
         findings = (*live.findings, *cluster.findings, *classes.findings)
         return live._replace(findings=findings, classes=classes.objects, server=cluster.server)
     if options.nodes:

@@ -1,7 +1,7 @@
 """The output of generate and uninject: one stream, the same files, or the restored files."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from krm_function.cli.inputs import InputFile, Inputs
@@ -109,7 +109,7 @@ def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
     """Report files whose last string would change if text followed: a block scalar without a line end."""
     findings: list[Finding] = []
     lists = [range(source.start, source.end) for source in inputs.sources if isinstance(source.decoded, DecodedList)]
-    ordered = list(_sort_documents(inputs, rendered))
+    ordered = _sort_documents(inputs, rendered)
     for number, (index, text) in enumerate(ordered, 1):
         followed = rendered.added or number < len(ordered)
         if not followed or text.endswith("\n") or any(index in of_list for of_list in lists):
@@ -119,8 +119,8 @@ def open_ends(inputs: Inputs, rendered: Rendered) -> list[Finding]:
     return findings
 
 
-def _sort_documents(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, str]]:
-    """Yield the documents of a stream in its order, each with its position in the input."""
+def _sort_documents(inputs: Inputs, rendered: Rendered) -> list[tuple[int, str]]:
+    """Return the documents of a stream in its order, each with its position in the input."""
     documents = [
         (index, text)
         for index, text in enumerate(rendered.texts)
@@ -128,7 +128,7 @@ def _sort_documents(inputs: Inputs, rendered: Rendered) -> Iterator[tuple[int, s
     ]
     if len(inputs.sources) > 1:
         documents.sort(key=lambda pair: FIRST.get(inputs.resources[pair[0]].kind, len(FIRST)))
-    yield from documents
+    return documents
 
 
 # --- The files of `uninject --in-place`: those that an earlier render changed, restored

@@ -318,9 +318,8 @@ def body_of(reply: Reply, budget: Budget) -> Iterator[bytes]:
                 piece = reply.raw.read1(CHUNK, decode_content=False)
             except WireError as problem:
                 place = host_of(reply.url)
-                raise AgainError(
-                    LockProblem(problem.code, registry=place, **problem.values), unreachable=place
-                ) from None
+                failure = LockProblem(problem.code, registry=place, **problem.values)
+                raise AgainError(failure, unreachable=place) from None
             except (HTTPError, HTTPException, OSError, ValueError) as problem:
                 raise AgainError(network_trouble(problem, host_of(reply.url))) from None
             if not piece:
@@ -442,9 +441,8 @@ class Transport:
         reply = Reply(url, raw, wire)
         if reply.status in PASSING:
             reply.close()
-            raise AgainError(
-                LockProblem("CC1250.status-again", registry=place, status=reply.status), _retry_after(reply)
-            )
+            failure = LockProblem("CC1250.status-again", registry=place, status=reply.status)
+            raise AgainError(failure, _retry_after(reply))
         return reply
 
     def _manager(self, url: str) -> urllib3.PoolManager:

@@ -163,11 +163,10 @@ def pin_in_kustomization(text: str, pins: Sequence[Pin], used: Collection[str]) 
     value = mapping(document.value)
     if not isinstance(document.value, dict) or value.get("kind", "Kustomization") != "Kustomization":
         raise ValueError("it is not a kustomization")
-    if not isinstance(value.get(IMAGES), list | None) or not all(
-        isinstance(entry, dict) for entry in value.get(IMAGES) or ()
-    ):
+    present = value.get(IMAGES)
+    if not isinstance(present, list | None) or not all(isinstance(entry, dict) for entry in present or ()):
         raise ValueError("images is not a list of maps")
-    entries, pinned, unpinned = maps(value.get(IMAGES)), [], []
+    entries, pinned, unpinned = maps(present), [], []
     changes: list[Change] = []
     new: list[dict[str, Any]] = []
     for pin in pins:
@@ -236,9 +235,8 @@ def pin_in_file(text: str, pins: Sequence[Pin]) -> tuple[str, frozenset[Pin]]:
         # a text may hold a name as it is, or with an escape of a quoted scalar
         if not chunk.empty and ("\\" in old or any(name in old for name in pins_by_name)):
             document = parse(old, line=chunk.line)
-            places = [
-                (path, pins_by_name[image]) for path, image in image_places(document.value) if image in pins_by_name
-            ]
+            images = image_places(document.value)
+            places = [(path, pins_by_name[image]) for path, image in images if image in pins_by_name]
             if places:
                 words = {path: (str(pin.image), pin.pinned) for path, pin in places}
                 text = chunk.replaced(text, replace_scalars(document, words))

@@ -282,9 +282,8 @@ class Registry:
         return self._transport.retried(once, budget)
 
     def _find(self, image: Image, digest: str, budget: Budget) -> Found:
-        reply = self._get(
-            image, f"manifests/{digest or image.tag or 'latest'}", {"Accept": ACCEPT}, budget, MANIFEST_LIMIT
-        )
+        path = f"manifests/{digest or image.tag or 'latest'}"
+        reply = self._get(image, path, {"Accept": ACCEPT}, budget, MANIFEST_LIMIT)
         if reply.status == 404:
             reply.close()
             raise LockProblem(MISSING, place=_registry_host(image))

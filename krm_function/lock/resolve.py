@@ -132,9 +132,8 @@ def _fetch_manifest(image: Image, answer: Found, source: ImageSource, budget: Bu
     chosen = choose(top)
     refuse_too_large(chosen, "the manifest", MANIFEST_LIMIT)
     inner = source.find(image, chosen.digest, budget)
-    manifest = decode_manifest(
-        whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT), inner.media_type or chosen.media_type
-    )
+    data = whole([inner.data], chosen, "the manifest", MANIFEST_LIMIT)
+    manifest = decode_manifest(data, inner.media_type or chosen.media_type)
     if not isinstance(manifest, Manifest):
         raise malformed("CC1204.nested-index", "the index")
     return manifest

@@ -154,6 +154,7 @@ _URL_SAFE = str.maketrans("-_", "+/")  # DSSE allows both alphabets
 
 
 STATEMENTS = (STATEMENT, "https://in-toto.io/Statement/v0.1")  # cosign puts a predicate that it is given into the older
+DEFINITION = ("buildType", "externalParameters", "internalParameters", "resolvedDependencies")
 PARAMETERS = ("command", "paths", "config", "options")
 OPTIONS: tuple[Option, ...] = get_args(Option)
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -179,11 +180,7 @@ def parse_attestation(data: bytes) -> Statement:
     if value.get("predicateType") != PREDICATE:
         raise AttestationProblem("CC1330.field", field="predicateType", wanted=PREDICATE)
     predicate = _object_member(value, "predicate", ("buildDefinition", "runDetails"))
-    definition = _object_member(
-        predicate,
-        "buildDefinition",
-        ("buildType", "externalParameters", "internalParameters", "resolvedDependencies"),
-    )
+    definition = _object_member(predicate, "buildDefinition", DEFINITION)
     if definition.get("buildType") != BUILD_TYPE:
         raise AttestationProblem("CC1330.field", field="buildType", wanted=BUILD_TYPE)
     _refuse_unknown_parameters(_object_member(definition, "externalParameters", PARAMETERS))

@@ -89,8 +89,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Render files."""
     if options.in_place and (not options.paths or "-" in options.paths):
-        printed = [finding("CC0909.stdin-in-place", option="--in-place")]
-        return print_findings(printed, options.format, options.report)
+        return print_findings([finding("CC0909.stdin-in-place", option="--in-place")], options.format, options.report)
     if options.manifest:
         must_be_regular(options.manifest)
     attest, wrong_output = _prepare_statement(options)
@@ -137,9 +136,8 @@ def _output_among_inputs(options: Namespace) -> list[Finding]:
     if not options.output or not os.path.exists(options.output):
         return []
     try:
-        files = [
-            source.path for source in find_files([*options.config, *(path for path in options.paths if path != "-")])
-        ]
+        inputs = [*options.config, *(path for path in options.paths if path != "-")]
+        files = [source.path for source in find_files(inputs)]
     except FileProblem:
         return []  # reading the input reports it, with all other problems
     if not same_file(options.output, files):

@@ -43,17 +43,11 @@ def run(options: Namespace) -> int:
         names = ", ".join(
             "/".join(map(str, (mapping(policies[digest]).get("SANs") or [digest[:16]])[:1])) for digest in lacking
         )
-        findings += (finding("CC1376", names=names),)
-        return print_findings(findings, options.format, options.report)
+        return print_findings((*findings, finding("CC1376", names=names)), options.format, options.report)
     objects = {id(sealed[digest].object): sealed[digest].object for digest in policies}
     write_out("".join(f"---\n{json.dumps(value)}\n" for value in objects.values()).encode())
-    omitted = sorted(
-        {
-            f"{workload.ref.kind}/{workload.ref}"
-            for workload in output.workloads
-            if read_sealed_digest(workload) not in policies
-        }
-    )
+    refs = [workload.ref for workload in output.workloads if read_sealed_digest(workload) not in policies]
+    omitted = sorted({f"{ref.kind}/{ref}" for ref in refs})
     summary = f"{len(policies)} policies, {len(objects)} workloads"
     summary += f"; not in the manifest, and left out: {listed(omitted)}" if omitted else ""
     return print_findings(findings, options.format, options.report, f"{on_one_line(summary)}\n")

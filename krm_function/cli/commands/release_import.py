@@ -125,9 +125,8 @@ def parsed(data: bytes, combined: Combined) -> tuple[Release | None, list[Findin
     release, problems = parse_release(document._replace(locate=None))
     findings = []
     for problem in problems:
-        fact = next(
-            (fact_of_text for fact_of_text in combined.facts.values() if _is_about(fact_of_text, problem)), None
-        )
+        facts = (fact for fact in combined.facts.values() if _is_about(fact, problem))
+        fact = next(facts, None)
         place = {"file": fact.file, "line": fact.line} if fact else {"line": 0}
         findings.append(problem._replace(**place))
     return release, findings

@@ -57,8 +57,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print the input of an earlier render."""
     if options.in_place and (not options.paths or "-" in options.paths):
-        printed = [finding("CC0909.stdin-in-place", option="--in-place")]
-        return print_findings(printed, options.format, options.report)
+        return print_findings([finding("CC0909.stdin-in-place", option="--in-place")], options.format, options.report)
     inputs = read_inputs(options.paths)
     kinds, configured = configured_kinds(options.config)
     resources, findings = read(with_kinds(inputs.resources, kinds), ())
