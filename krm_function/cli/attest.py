@@ -62,7 +62,8 @@ def wrong_place(options: Namespace) -> list[Finding]:
     for path, suffixes in _list_inputs(options):
         if _is_descriptor(file, 0) if path == STREAM else same_file(file, [path]):
             return [finding("CC0909.input", option="--attest")]
-        if os.path.isdir(path) and file.endswith(suffixes) and _is_below(file, path):
+        below = os.path.realpath(file).startswith(os.path.join(os.path.realpath(path), ""))
+        if os.path.isdir(path) and file.endswith(suffixes) and below:
             return [finding("CC0909.attest-read", option="--attest", directory=path)]
     return []
 
@@ -93,10 +94,6 @@ def _is_descriptor(file: str, descriptor: int) -> bool:
         return os.path.samestat(os.stat(file), os.fstat(descriptor))
     except OSError:
         return False
-
-
-def _is_below(file: str, directory: str) -> bool:
-    return os.path.realpath(file).startswith(os.path.join(os.path.realpath(directory), ""))
 
 
 # --- `--attest FILE` of `generate` and `post-render`: a statement about the render, written together with its output

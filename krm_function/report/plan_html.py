@@ -148,16 +148,20 @@ def _findings(plan: Plan) -> list[dict[str, Any]]:
 
 def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
     workload, placement = line.workload, line.placement
+    row = PLATFORMS.get(workload.platform)
+    pods = "one pod on each node" if line.one_a_node else ""
+    if placement is not None and placement.replicas is not None:
+        pods = counted(placement.replicas, "pod")
     requests = sorted(placement.requests.items()) if placement is not None else []
     return {
         "id": f"w{index}",
         "line": line,
         "workload": workload,
-        "look": _choose_look(workload.platform),
+        "look": "none" if row is None else f"{row.tee} gpu" if row.gpu else row.tee,
         "vcpus": counted(workload.vcpus, "vCPU") if workload.vcpus else "",
         "memory": memory_sentence(workload.memory) if workload.memory is not None else "",
         "memory_cell": memory_cell(workload),
-        "pods": _pods(line),
+        "pods": pods,
         "nodes": nodes_of(placement) if placement else "in error" if line.broken else wanted_nodes(workload),
         "refusals": placement.refusals if placement is not None else (),
         "changes": "" if line.broken else changes_of(workload),
@@ -170,17 +174,6 @@ def _line(index: int, line: PlanEntry, plan: Plan) -> dict[str, Any]:
         ],
         "edits": _edits(workload.edits),
     }
-
-
-def _choose_look(platform: str) -> str:
-    row = PLATFORMS.get(platform)
-    return "none" if row is None else f"{row.tee} gpu" if row.gpu else row.tee
-
-
-def _pods(line: PlanEntry) -> str:
-    if line.placement is None:
-        return ""
-    return "one pod on each node" if line.placement.replicas is None else counted(line.placement.replicas, "pod")
 
 
 def _edits(edits: Sequence[Edit]) -> list[dict[str, str]]:

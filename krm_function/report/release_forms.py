@@ -30,13 +30,13 @@ def release_text(release: Release) -> str:
         open_values = to_fill_in(facts)
         values += [
             (name, product(entry), ", ".join(known_fields(entry)), ", ".join(open_values[product(entry)]) or "-")
-            for entry in platform_entries(facts)
+            for entry in (*facts.snp, *facts.tdx)
         ]
         if facts.rtmr0_by_vcpu:
             counts = list(map(int, facts.rtmr0_by_vcpu))
             sizes = vcpus_text(counts[0]) if len(counts) == 1 else f"{_write_ranges(counts)} vCPUs"
             values.append((name, "RTMR0", f"for {sizes}", "-"))
-        if not platform_entries(facts):
+        if not facts.snp and not facts.tdx:
             values.append((name, "none", "-", "-"))
     images = [("IMAGE", "BECOMES", "DIGEST")]
     for image, pinned in release.images.items():
@@ -69,7 +69,7 @@ def release_json(release: Release) -> str:
                     "known": known_fields(entry),
                     "toFillIn": list(to_fill_in(facts)[product(entry)]),
                 }
-                for entry in platform_entries(facts)
+                for entry in (*facts.snp, *facts.tdx)
             ],
             "rtmr0ForVCPUs": sorted(map(int, facts.rtmr0_by_vcpu)),
         }
@@ -96,11 +96,6 @@ def _find_profile(release: Release) -> str | None:
     """Return the policy profile of the release's nodes: from its field, else from its version."""
     profile, _ = profile_of(release)
     return profile.name if profile else None
-
-
-def platform_entries(facts: PlatformRelease) -> tuple[Mapping[str, Any], ...]:
-    """Return the reference values of a platform."""
-    return (*facts.snp, *facts.tdx)
 
 
 def product(entry: Mapping[str, Any]) -> str:

@@ -39,7 +39,8 @@ def run(options: Namespace) -> int:
 
     directory = options.directory
     bundle = "" if options.python else bundle_root()
-    python = options.python or _find_python()
+    # else the interpreter below any virtual environment, which may no longer exist when the copy runs
+    python = options.python or os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     try:
         changed, findings = install(directory, python, bundle)
     except NotCopied as problem:
@@ -56,8 +57,3 @@ def run(options: Namespace) -> int:
         summary = f"{where}: contrast-krm {__version__} {runs}" + ("" if changed else ", as before") + "\n"
         summary += f"for legacy plugins: export KUSTOMIZE_PLUGIN_HOME={home}\n"
     return print_findings(findings, options.format, options.report, summary)
-
-
-def _find_python() -> str:
-    """Return the interpreter below any virtual environment, which may no longer exist when the copy runs."""
-    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
