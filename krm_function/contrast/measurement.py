@@ -215,11 +215,9 @@ def _build_page_info(ap_eip: int, cpu_signature: int) -> bytes:
 
 
 def _sha384(data: bytes) -> bytes:
-    from cryptography.hazmat.primitives.hashes import SHA384, Hash  # hashlib would load another OpenSSL
+    from hashlib import sha384  # OpenSSL: only measurements load it
 
-    hashed = Hash(SHA384())
-    hashed.update(data)
-    return hashed.finalize()
+    return sha384(data).digest()
 
 
 # --- Build the SEV-SNP ID block (launch digest and policy that the firmware must enforce) and its authentication page

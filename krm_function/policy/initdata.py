@@ -246,7 +246,7 @@ def annotation_and_digest(toml: bytes) -> tuple[str, str]:
     hashed.update(toml[end:])
     packed = prefix.packed + flushed + packer.compress(toml[end:]) + packer.flush()
     value = b2a_base64(packed[:9] + _UNKNOWN_SYSTEM + packed[10:], newline=False).decode("ascii")
-    return value, hashed.finalize().hex()
+    return value, hashed.hexdigest()
 
 
 def _find_shared_prefix_ends(toml: bytes) -> tuple[int, ...]:
@@ -272,9 +272,9 @@ class _PackedPrefix(NamedTuple):
 def _pack_prefix(head: bytes, shared_ends: tuple[int, ...]) -> _PackedPrefix:
     """Continue the prefix that ends at the last of `shared_ends`."""
     if not head:
-        from cryptography.hazmat.primitives.hashes import SHA256, Hash  # hashlib would load another OpenSSL
+        import hashlib
 
-        return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), Hash(SHA256()))
+        return _PackedPrefix(b"", zlib.compressobj(_LEVEL, wbits=31), hashlib.sha256())
     end = shared_ends[-1] if shared_ends else 0
     shorter = _pack_prefix(head[:end], shared_ends[:-1])
     packer, hashed = shorter.packer.copy(), shorter.hashed.copy()
