@@ -286,9 +286,8 @@ def _has_policy(workload: Workload) -> bool:
     from krm_function.policy.initdata import POLICY, decode_toml, from_annotation, read_policy_data
 
     try:
-        return bool(
-            read_policy_data(decode_toml(from_annotation(str(workload.annotations.get(INITDATA)))).data.get(POLICY, ""))
-        )
+        initdata = decode_toml(from_annotation(str(workload.annotations.get(INITDATA))))
+        return bool(read_policy_data(initdata.data.get(POLICY, "")))
     except ValueError:
         return False
 

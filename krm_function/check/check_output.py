@@ -404,9 +404,8 @@ def _find_ignored(output: Output, pods: Sequence[Pod], rendered: Rendered, confi
     handlers = {facts.handler for facts in config.release.platforms.values()}
     for resource, root, ref, value in output.objects():
         emitted = dig(value, ("metadata", "annotations", EMITTED)) is not None
-        is_contrast = ref.kind == "RuntimeClass" and any(
-            map(is_contrast_name, (ref.name, str(dig(value, ("handler",)))))
-        )
+        names = (ref.name, str(dig(value, ("handler",))))
+        is_contrast = ref.kind == "RuntimeClass" and any(map(is_contrast_name, names))
         if (emitted and not sealed) or (is_contrast and not emitted and ref.name not in handlers):
             code = "CC1115.drops" if emitted else "CC1115.not-known"
             findings.append(resource.placed(finding(code, ref, (*root, "metadata"))))

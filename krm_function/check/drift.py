@@ -140,12 +140,10 @@ def drop_generator_variants(
     fields: list[str], generated: Json, policy: Json, volume_kinds: dict[str, str], *, propagates: bool
 ) -> list[str]:
     """Return the fields without those that differ only in the way another generator writes them."""
+    variables, mounts = _list_variables(generated), _list_mounts(generated)
     same = {
-        "env": find_effective_variables(_list_variables(generated), _list_variables(policy))
-        == _list_variables(generated),
-        "volumeMounts": are_equivalent_mounts(
-            _list_mounts(generated), _list_mounts(policy), volume_kinds, propagates=propagates
-        )
+        "env": find_effective_variables(variables, _list_variables(policy)) == variables,
+        "volumeMounts": are_equivalent_mounts(mounts, _list_mounts(policy), volume_kinds, propagates=propagates)
         and _list_storages(generated) == _list_storages(policy),
         SHARED_GPUS: not shares_gpus(policy),  # genpolicy does not look at the image's variables
     }

@@ -152,9 +152,8 @@ def check_workload(workload: Workload, references: References) -> Checked:
         *opening_findings(workload, sealed, initdata.data, own_rules=not profile),
         *controller_findings(workload, written_by_controller(workload)),
     )
-    has_gpus = any(
-        entry.get("devices") for entry in maps(sealed.get("containers"))[:1]
-    )  # the sandbox has all of the pod
+    sandbox = maps(sealed.get("containers"))[:1]
+    has_gpus = any(entry.get("devices") for entry in sandbox)  # which has all of the pod
     difference = name_difference(refused_name(workload, allowed), allowed)
     fields = (*changed, difference) if difference else changed
     findings = (*(report_change(workload, field) for field in fields), *opened)
@@ -324,12 +323,9 @@ def _check_copy(copy: Workload, origin: Any, references: References) -> Checked:
     kinds = copy.resource.kinds if copy.resource else SHIPPED
     made_of = workloads_of(origin, (), ref, kinds=kinds)  # the copy comes from the one with its policy
     policy, names = copy.annotations.get(INITDATA), _list_container_names(copy)
-    alike = [
-        candidate for candidate in made_of if _list_container_names(candidate) == names
-    ]  # an earlier template has another policy
-    source = next(
-        (candidate for candidate in made_of if candidate.annotations.get(INITDATA) == policy), (alike or made_of)[0]
-    )
+    sealed_alike = [candidate for candidate in made_of if candidate.annotations.get(INITDATA) == policy]
+    alike = [candidate for candidate in made_of if _list_container_names(candidate) == names]  # an earlier template's
+    source = (*sealed_alike, *alike, *made_of)[0]
     checked = check_workload(place_in_owner(template, source), references)
     difference = name_difference(copy.ref.name, checked.allowed_names) if copy.ref.kind == "Pod" else ""
     if difference:

@@ -148,9 +148,8 @@ def differing_class_fields(first: RuntimeClass, second: RuntimeClass) -> list[st
     No difference: `250m` and `0.25`, an absent map and an empty one, tolerations in another order, an operator that is
     absent and `Equal`.
     """
-    paths = differing_paths(
-        _as_admission_reads(first), _as_admission_reads(second), {("overhead.podFixed", "*"): equal}
-    )
+    fields = [_as_admission_reads(runtime_class) for runtime_class in (first, second)]
+    paths = differing_paths(fields[0], fields[1], {("overhead.podFixed", "*"): equal})
     return list(dict.fromkeys(str(path[0]) for path in paths))
 
 
