@@ -79,8 +79,12 @@ SHORT_CUTS = (
     ),
     ShortCut(
         "`hosts/pass_through.py`",
-        "a stream without Contrast's leaves before the pipeline is imported",
-        {"krm_function.hosts.pass_through": "def passes_through(data): return False\n"},
+        "an input without Contrast's leaves before the pipeline is imported",
+        {
+            "krm_function.hosts.pass_through": (
+                "def passes_through(data): return False\ndef is_unrelated(text, **_): return False\n"
+            )
+        },
     ),
     ShortCut(
         "`cut_stream` in `text/split.py`",

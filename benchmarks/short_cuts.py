@@ -122,7 +122,7 @@ def columns(directory: str, names: Sequence[str]) -> Iterator[Column]:
         if name == _ALL_WITHOUT_POLICIES:
             program = post_render(directory, inputs.stream(inputs.mixed(MEGABYTE, 1.0)), bare)
         elif name == _CONFIGURED:
-            program = post_render(directory, unrelated, options)
+            program = post_render(directory, unrelated, f"{options}  workloads: optional\n")
         else:
             program = bare_post_render(directory, unrelated)
         yield Column(name, (program,))
