@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 from benchmarks.policy.genpolicy_fields import containers
 from krm_function.config.references import References
 from krm_function.contrast.profiles import Profile
-from krm_function.kubernetes.objects import dig, mapping, maps
+from krm_function.kubernetes.objects import maps
 from krm_function.kubernetes.workload import Workload
-from krm_function.policy.compare import NAME, PAUSE
+from krm_function.policy.compare import PAUSE
 from krm_function.policy.compare_values import Difference
+from krm_function.policy.initdata import container_name
 
 Json = dict[str, Any]
 
@@ -45,4 +46,4 @@ def places(
 
 
 def _name(entry: Json) -> str:
-    return str(mapping(dig(entry, ("OCI", "Annotations"))).get(NAME) or PAUSE)
+    return container_name(entry) or PAUSE
