@@ -417,7 +417,7 @@ def devices(
         elif not any(volume.get(source) is not None for source in _BLOCK):
             code = "CC0604.no-device"
         if code:
-            field = "devicePath" if code.startswith("CC0604.device") else "name"
+            field = "devicePath" if code in ("CC0604.device-gpu", "CC0604.device-path") else "name"
             findings.append(problem(pod, (*at, "volumeDevices", index, field), code, prefix=prefix))
         paths.append(path)
     return paths, _count_gpus(container, pod, settings, at, findings), findings
