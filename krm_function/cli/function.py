@@ -164,11 +164,14 @@ def run_function(
 
 
 def _has_nothing_of_contrast(resources: Sequence[Resource]) -> bool:
-    """Tell whether all resources but the configuration are surely not Contrast's, so that no render is needed."""
-    return sum(len(resource.text) for resource in resources) < LARGEST and all(
-        (resource.certain and is_config(resource.api_version)) or is_unrelated(resource.text, item=True)
-        for resource in resources
-    )
+    """Tell whether all resources but the configuration are surely not Contrast's, so that no render is needed.
+
+    No resource is parsed if one of them has the name, as a render parses them again.
+    """
+    if sum(len(resource.text) for resource in resources) >= LARGEST:
+        return False
+    texts = [resource.text for resource in resources if not (resource.certain and is_config(resource.api_version))]
+    return not any("contrast" in text for text in texts) and all(is_unrelated(text, item=True) for text in texts)
 
 
 def _shows_results(resources: Sequence[Resource], findings: Sequence[Finding]) -> bool:
