@@ -15,7 +15,7 @@ from krm_function.kubernetes.image import CONTRAST, Image, is_pinned, parse_imag
 from krm_function.kubernetes.kinds import template_paths
 from krm_function.kubernetes.objects import dig, listed, mapping, maps, objects, reference
 from krm_function.kubernetes.resource import yaml_finding
-from krm_function.kubernetes.workload import POD_ROLE
+from krm_function.kubernetes.workload import COORDINATOR, POD_ROLE
 from krm_function.record import NamedTuple
 from krm_function.text.errors import YamlError
 from krm_function.text.errors import decode as decode_text
@@ -93,7 +93,6 @@ def version_facts(images: Iterable[Any], file: str, line: int) -> tuple[Fact, ..
 # Rule: only a pinned image is a fact. Source: docs/facts/contrast.md#coordinator-file, #initializer, #service-mesh.
 
 
-COORDINATOR = "coordinator"
 IMAGE = f"{CONTRAST}/{COORDINATOR}:latest"  # the name in coordinator.yml before a release
 INJECTED = {INITIALIZER: INITIALIZER_IMAGE, SERVICE_MESH: SERVICE_MESH_IMAGE}
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from krm_function.findings import Cause, Finding, Path, Ref, finding
 from krm_function.kubernetes.objects import mapping
-from krm_function.kubernetes.workload import ID_BLOCKS, INITDATA, POD_ROLE, PREFIX, Workload
+from krm_function.kubernetes.workload import COORDINATOR, ID_BLOCKS, INITDATA, POD_ROLE, PREFIX, Workload
 from krm_function.record import NamedTuple
 from krm_function.schema.check import nearest
 
@@ -48,7 +48,7 @@ KNOWN: Mapping[str, KnownKey] = MappingProxyType(
             KnownKey(PREFIX + "image-store-size", ("pod annotation",), "a quantity, 0 for none"),
             # A label since July 2026; releases before read it as an annotation of the pod template, and the node
             # installer still carries it there.
-            KnownKey(PREFIX + "pod-role", ("pod label", "pod annotation"), "coordinator"),
+            KnownKey(POD_ROLE, ("pod label", "pod annotation"), COORDINATOR),
             KnownKey(PREFIX + "platform", ("pod annotation",), "informational, on the node installer"),
             KnownKey(PREFIX + "expose-service", ("Service annotation",), '"true"'),
             KnownKey(PREFIX + "sync-ticket", ("namespace label",), "Contrast's own CI"),
@@ -155,9 +155,8 @@ def misplaced(workload: Workload) -> dict[str, tuple[Path, str]]:
             value = annotations.get(key)
             if isinstance(value, str) and key not in movable and key not in workload.annotations:
                 movable[key] = (path, value)
-    role = workload.annotations.get(POD_ROLE)
-    if role == KNOWN[POD_ROLE].value and POD_ROLE not in workload.labels:
-        movable[POD_ROLE] = ((*workload.metadata_path, "annotations"), role)
+    if workload.annotations.get(POD_ROLE) == COORDINATOR and POD_ROLE not in workload.labels:
+        movable[POD_ROLE] = ((*workload.metadata_path, "annotations"), COORDINATOR)
     return movable
 
 

@@ -22,6 +22,7 @@ from krm_function.text.changes import ABSENT, Op, apply
 
 PREFIX = "contrast.edgeless.systems/"
 POD_ROLE = PREFIX + "pod-role"
+COORDINATOR = "coordinator"  # its one value
 INITDATA = "io.katacontainers.config.hypervisor.cc_init_data"
 ID_BLOCKS = tuple(  # beginnings of keys; the name of a product follows
     f"io.katacontainers.config.hypervisor.snp_{name}" for name in ("id_block", "id_auth", "guest_policy")
@@ -247,7 +248,7 @@ class Workload(NamedTuple):
     def is_coordinator(self) -> bool:
         """Whether it is the coordinator: chosen, or a StatefulSet with the label (docs/facts/contrast.md#selection)."""
         is_stateful_set = self.ref.kind == "StatefulSet" and self.made_by is None
-        return self.is_chosen or (is_stateful_set and self.labels.get(POD_ROLE) == "coordinator")
+        return self.is_chosen or (is_stateful_set and self.labels.get(POD_ROLE) == COORDINATOR)
 
     def after(self, edits: "tuple[Edit, ...]") -> "Workload":
         """Return the workload after `edits`, with these among its own."""

@@ -13,7 +13,7 @@ from krm_function.contrast.vm_size import vcpus
 from krm_function.findings import Finding, Path, Ref, dotted, finding
 from krm_function.kubernetes.kinds import KINDS
 from krm_function.kubernetes.objects import controller_of, dig, listed, mapping, maps, reference
-from krm_function.kubernetes.workload import INITDATA, POD_ROLE, Workload, workloads_of
+from krm_function.kubernetes.workload import COORDINATOR, INITDATA, POD_ROLE, Workload, workloads_of
 from krm_function.operations.evidence import API_SERVER, Evidence, is_ready
 from krm_function.operations.replay_log import DENIED
 from krm_function.policy.expansion import INDEX
@@ -525,7 +525,7 @@ def _find_cause(evidence: Evidence, digest: str) -> tuple[str, dict[str, Any]]:
     where = f"namespace {evidence.ref.namespace}" if evidence.ref.namespace else "what was looked at"
     values: dict[str, Any] = {"digest": digest[:SHORT], "where": where}
     pods = [value for value in evidence.objects if reference(value).kind == "Pod"]
-    coordinators = [pod for pod in pods if dig(pod, ("metadata", "labels", POD_ROLE)) == "coordinator"]
+    coordinators = [pod for pod in pods if dig(pod, ("metadata", "labels", POD_ROLE)) == COORDINATOR]
     idle = next((reference(pod).name for pod in coordinators if not is_ready(pod)), "")
     manifests = list(evidence.manifests())
     if manifests and not any(digest in mapping(manifest.get("Policies")) for manifest in manifests):

@@ -24,6 +24,7 @@ from krm_function.kubernetes.pod_kinds import PATH, SHIPPED, Kinds
 from krm_function.kubernetes.resource import ObjectAt, Resource, objects_of, yaml_finding
 from krm_function.kubernetes.runtime_classes import KIND
 from krm_function.kubernetes.workload import (
+    COORDINATOR,
     EMITTED,
     LOCAL_CONFIG,
     POD_ROLE,
@@ -143,7 +144,7 @@ def _find_idle_keys(workload: Workload, home: str) -> Iterator[Finding]:
     for metadata in dict.fromkeys(((*workload.root, "metadata"), workload.metadata_path)):
         for noun in ("annotation", "label"):
             for key, value in mapping(workload.at((*metadata, f"{noun}s"))).items():
-                of_the_installer = key in OF_THE_INSTALLER and value != "coordinator"
+                of_the_installer = key in OF_THE_INSTALLER and value != COORDINATOR
                 if is_contrast_key(str(key)) and not of_the_installer:
                     yield finding("CC0241", workload.ref, (*metadata, f"{noun}s", key), what=noun, home=home)
 
